@@ -25,14 +25,14 @@ from lookalike.apps.papers.claims import format_figure
 HEAD = """# The papers, claim by claim
 
 lookalike starts from five research papers. This page lists every result that they state, tests each on public data and
-says how it came out. Nothing is left out because it failed.
+gives a verdict. No claim is left out because it failed.
 
 | verdict | what it means | claims |
 |---|---|---|
 {verdicts}
 
 "With limits" means: the claim holds, but on other records than the paper's, or with a method that we had to rebuild;
-the reason is given. Intervals of repeated timings that overlap decide nothing: such claims are open. What is true by
+the reason is given. Times were measured several times; where the intervals overlap, the claim is open. What is true by
 construction, proof or arithmetic is listed per paper and not counted. *Our reading* marks tests whose threshold the
 paper does not give.
 
@@ -43,11 +43,12 @@ lookalike reproduce all --data FOLDER{full} --out results
 python docs/make_reproduction.py results
 ```
 
-Without FOLDER the records are invented. `docs/reproduction` has all measurements; `--out docs/reproduction` goes on
-from them. `--seed 1` repeats them with other random draws, `lookalike reproduce hg-6a` runs one figure, and a run
-that was stopped goes on where it was. Every release was audited before anything was measured, except those of a
-method that is studied because it breaks its own promise; the experiment then says so. In the pictures, bars reach
-from the least to the greatest of the repetitions ({repetitions} at most); times are CPU seconds of the method alone.
+Without `--data` the records are invented. `docs/reproduction` has all measurements, and `--out docs/reproduction`
+continues from them. `--seed 1` repeats the measurements with other random draws, `lookalike reproduce hg-6a` runs one
+figure, and a run that was stopped continues where it stopped. Every release passed its audit before anything was
+measured. The exceptions are the releases of a method that is studied because it breaks its own promise; the experiment
+then says so. In the pictures, bars span the lowest to the highest of the repetitions ({repetitions} at most). Times are
+CPU seconds of the method alone.
 """
 MEANINGS = {
     Verdict.REPRODUCED: "our measurements show it",
@@ -110,7 +111,7 @@ def write(results: Path, target: Path) -> None:
             parts.append(f"### {paper.letters}: listed, not counted\n\n{list_statements(paper)}\n")
     missing = [", ".join(one.names) for one in EXPERIMENTS if one.name not in everything]
     if missing:
-        told = "Not measured yet, and therefore neither shown nor counted on this page"
+        told = "Not measured yet, so neither shown nor counted on this page"
         parts.insert(0, f"{told}: {'; '.join(missing)}.\n")
     if today:
         parts.append(TODAY)
@@ -163,7 +164,7 @@ def section(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
         lines.append(f"| {claim['where']} | {_cell(claim['says'] + reading)} | {verdict} | {_cell(told)} |")
     lines += ["", *list_points(experiment, file), *list_infeasible(one)]
     if experiment.limits:
-        lines.append(f"Limits of every claim that holds here: {experiment.limits}\n")
+        lines.append(f"Limits of every claim reproduced here: {experiment.limits}\n")
     if experiment.differs:
         lines.append(f"What differs from the paper: {experiment.differs.strip()}\n")
     return "\n".join(lines)
@@ -181,7 +182,7 @@ def list_points(experiment: Experiment, file: Path) -> list[str]:
             told.append(f"{title} = {', '.join(f'{point:,g}' for point in points)}")
     order = "; ".join(told)
     return (
-        [f"Several figures in a row of evidence are in the order of {order}. A dash: no such release.\n"]
+        [f"Where the evidence lists several figures, they are in the order {order}. A dash means no such release.\n"]
         if told
         else []
     )

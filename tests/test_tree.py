@@ -18,6 +18,7 @@ SOURCE = HERE.parent / "src" / "lookalike"
 ELSEWHERE = {"docs", "exams", "faults", "fuzz", "golden", "peers", "secrets"}
 """Folders about the whole, or about what is no part of the package."""
 CROSSING = {
+    "algorithms/test_persons_everywhere.py",
     "algorithms/test_record_numbers.py",
     "apps/cli/test_pipes.py",
     "apps/cli/test_signals.py",

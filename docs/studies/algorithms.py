@@ -4,7 +4,7 @@
     python docs/studies/algorithms.py --rows 2000 --seed 1
 
 Each method publishes the sample of hospital stays under a promise it is for. Losses compare within one promise only.
-Seconds are of the method alone, the second of two runs, so that nothing is compiled meanwhile.
+CPU seconds are of the method alone, the second of two runs, so that nothing is compiled meanwhile.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def measured(name: str, promise: str, data: Microdata, seed: int) -> str:
     requirements = require(promises, data)
     method = parse_algorithm(name)
     for _ in range(2):
-        begin = time.perf_counter()
+        begin = time.process_time()
         release, _ = method.anonymize(data, requirements, Randomness(seed), silent)
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
     metric = LOSS.get(release.form)
     loss = "" if metric is None else f"{metric} {METRICS[metric]().measure(data, release):.3f}"
     return f"| {promise} | {name} | {loss} | {seconds:.2f} |"

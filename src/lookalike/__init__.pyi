@@ -22,6 +22,7 @@ from lookalike.data.release import (
     Perturbed as Perturbed,
 )
 from lookalike.data.schema import Attribute as Attribute, Kind as Kind, Role as Role, Schema as Schema
+from lookalike.data.scheme import Scheme as Scheme
 from lookalike.errors import (
     AuditFailed as AuditFailed,
     DataError as DataError,
@@ -40,6 +41,7 @@ from lookalike.evaluation.inspect import (
     inspect as inspect,
     suggest_schema as suggest_schema,
 )
+from lookalike.files.schemes import read_scheme as read_scheme, write_scheme as write_scheme
 from lookalike.files.tables import read_table as read_table
 from lookalike.models.alpha_k import AlphaK as AlphaK
 from lookalike.models.beta_likeness import BetaLikeness as BetaLikeness
@@ -51,4 +53,5 @@ from lookalike.models.l_diversity import LDiversity as LDiversity
 from lookalike.models.rho_privacy import RhoPrivacy as RhoPrivacy
 from lookalike.models.t_closeness import TCloseness as TCloseness
 from lookalike.publication import Publication as Publication, publish as publish, synthesize as synthesize
+from lookalike.schemes import apply_scheme as apply_scheme
 from lookalike.version import __version__ as __version__

@@ -7,18 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lookalike.attacks import parse_attack
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
 from lookalike.data.contracts import Attack, Promise, Target
-from lookalike.data.release import MatchGraph
+from lookalike.data.release import Matched, MatchGraph
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
+from lookalike.evaluation.counting import Counting
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.reopen import Reopened, reopen
 from lookalike.files.releases.parts import mix_parts, parts_of_rows
-from lookalike.files.releases.private import check_belongs, read_graph
+from lookalike.files.releases.private import (
+    check_belongs,
+    has_record_map,
+    read_graph,
+    read_record_map,
+    read_salt,
+)
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
 from lookalike.pipeline.run import name_domains
@@ -32,6 +42,10 @@ def verify(
     *,
     model: ModelLike | Iterable[ModelLike] = (),
     schema: Schema | str | Path | None = None,
+    person: str | None = None,
+    household: str | None = None,
+    rows_are_persons: bool = False,
+    number_known: bool | None = None,
     private: str | Path | None = None,
     suppressed: int = 0,
     ignore: Iterable[str] = (),
@@ -41,12 +55,27 @@ def verify(
     """Audit a release folder, or a table that another tool made, against the original it was made from.
 
     Without `model` a folder is held to what it promises itself; without `schema`, under its own column roles. `private`
-    is the folder that `write(private=True)` left; a matched release is judged by the graph in it. Columns that get no
-    role make the audit fail, but for those to `ignore`, which it names.
+    is the folder that `write(private=True)` left; a matched release is judged by the graph in it, and promises about
+    persons with several rows by the record map. Columns that get no role make the audit fail, but for those to
+    `ignore`, which it names.
+
+    Persons are counted by the column that the release names, or by `person` (`household`). Where an identifier repeats
+    and neither names a column, the audit is refused, unless `rows_are_persons` says that rows are different persons.
+    `number_known`: whether an attacker may know how many rows a person has; by default as the release states.
     """
     ignored = [ignore] if isinstance(ignore, str) else ignore
+    folder = None if private is None else Path(private)
+    counting = Counting(rows_are_persons=rows_are_persons, number_known=number_known, private=folder)
     reopened = reopen(
-        original, release, schema, suppressed=suppressed, audited=True, ignore=ignored, progress=progress, **reading
+        original,
+        release,
+        Schema.of(schema, person=person, household=household),
+        suppressed=suppressed,
+        audited=True,
+        ignore=ignored,
+        counting=counting,
+        progress=progress,
+        **reading,
     )
     return replace(_audit_reopened(reopened, parse_promises(model), private, progress), notes=reopened.notes)
 
@@ -62,11 +91,11 @@ def _audit_reopened(
             "The release promises nothing that could be checked. Say what to hold it to, for example --model "
             "k-anonymity:10."
         )
-    graph = None
+    graph, record_of_row = None, None
     release, parts = mix_parts(reopened.release, reopened.parts)
     if private is not None:
-        # A graph numbers the rows as they are written.
-        graph = _read_graph(private, reopened.folder)
+        # Graph and record map number the rows as they are written.
+        graph, record_of_row = _read_private(Path(private), reopened)
         release, parts = reopened.release, parts_of_rows(reopened.parts)
     asked = settle(promises or reopened.promises, reopened.data)
     own = settle(reopened.promises, reopened.data) if reopened.promises else ()
@@ -80,6 +109,8 @@ def _audit_reopened(
         adversary=reopened.adversary,
         unpublished=reopened.unpublished,
         parts=parts,
+        record_of_row=record_of_row,
+        number_known=reopened.data.number_known,
         progress=progress,
     )
     stated = [] if graph is None else ["that the release was drawn from the private graph"]
@@ -87,8 +118,21 @@ def _audit_reopened(
         stated += [f"its own promise {promise}" for promise in reopened.promises if promise not in asked]
     rebuilt, documents = Rebuilt(), reopened.documents
     if documents is not None and documents.contents:
-        if asked == own:
-            rebuilt = check_documents(documents, reopened.data, reopened.release, examined, own, reopened.algorithm)
+        if not reopened.as_stated:
+            rebuilt = Rebuilt(not_checked=(f"{', '.join(documents.contents)} (they count other persons than you)",))
+        elif any(verdict.is_open for verdict in examined.audit.verdicts) and reopened.data.persons is not None:
+            said = f"{', '.join(documents.contents)} (what is promised of persons is not decided without --private DIR)"
+            rebuilt = Rebuilt(not_checked=(said,))
+        elif asked == own:
+            rebuilt = check_documents(
+                documents,
+                reopened.data,
+                reopened.release,
+                examined,
+                own,
+                reopened.algorithm,
+                persons=reopened.persons,
+            )
         else:
             said = f"{', '.join(documents.contents)} (about the promises of the release itself)"
             rebuilt = Rebuilt(not_checked=(said,))
@@ -99,6 +143,17 @@ def _audit_reopened(
     )
     found = examined.audit
     return replace(found, checks=(*reopened.checks, *rebuilt.checks, *found.checks), grounds=grounds)
+
+
+def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None, NDArray[np.int64] | None]:
+    """What the private folder has that this release is judged by: a graph, or whose row each is."""
+    check_belongs(private, reopened.folder)
+    if isinstance(reopened.release, Matched):
+        return read_graph(private), None
+    # A release whose rows are counted, or whose rows were drawn by a salt in the folder, needs no more of it.
+    if reopened.data.persons is None and (has_record_map(private) or read_salt(private) is not None):
+        return None, None
+    return None, read_record_map(private)
 
 
 def _read_graph(private: str | Path, release: Path) -> MatchGraph:

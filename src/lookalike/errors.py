@@ -78,7 +78,7 @@ def unread_format(source: str, found: object, known: Sequence[int], writer: obje
     >>> unread_format("x", 3, (1, 2), "0.9.0")
     'x has format 3; this version of lookalike reads 1 and 2. Version 0.9.0 wrote it: install that or a later one.'
     """
-    reads = " and ".join(map(str, known))
+    reads = " and ".join(", ".join(map(str, known)).rsplit(", ", 1))
     said = f"{source} has format {quoted(str(found))[1:-1]}; this version of lookalike reads {reads}."
     if type(found) is not int or found < max(known):
         return f"{said} No version writes that: the file is damaged, get it again."

@@ -22,6 +22,7 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.parameters import Number
+from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
@@ -32,11 +33,13 @@ from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.recipe import ModelLike, Prepared, Recipe, bound_contribution, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
+from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
+    from lookalike.data.scheme import Scheme
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
@@ -62,6 +65,8 @@ class Publication:
     """Its part in several releases of the same people, where it has one."""
     recognised: Sequence[str] | None = field(default=None, repr=False, compare=False)
     """The person of each record, where a column says it; for private lists only."""
+    scheme_out: Path | None = field(default=None, repr=False)
+    """Where `write` also writes the scheme of its cells."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _watch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False, compare=False)
 
@@ -116,6 +121,11 @@ class Publication:
         """Into how many parts the table was cut; 0 for a release in one piece."""
         return len(self.made.parts) if isinstance(self.made, MadeInParts) else 0
 
+    @property
+    def needs_map(self) -> bool:
+        """Whether an audit of the written release needs the record map: persons have several rows."""
+        return self.audit.n_persons is not None
+
     def summary(self) -> dict[str, Any]:
         """What came of it, ready for JSON."""
         made = self.made
@@ -169,7 +179,7 @@ class Publication:
         folder: str | Path,
         *,
         overwrite: bool = False,
-        private: bool = False,
+        private: bool | None = None,
         report: str | None = None,
         publish_scores: bool = False,
         pdf: bool | None = False,
@@ -189,26 +199,29 @@ class Publication:
         `publish_scores` puts figures that were scored on the original into the report of the folder, too. Anybody who
         reads it may become surer about people than the release alone allows.
         `pdf` also prints the reports, by a browser of the Chromium family; None: if there is one and it can.
-        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
+        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given; None:
+        where persons have several rows, since an audit of the folder needs it then.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
         from lookalike.evaluation import report as reports
         from lookalike.files.releases.write import new_release
         from lookalike.files.urls import is_url
 
+        if self.scheme_out is not None:
+            from lookalike.files.schemes import check_scheme_target, write_scheme
+
+            check_scheme_target(self.scheme_out, overwrite=overwrite)
         full, elsewhere = reports.wants_full_report(report, scores=publish_scores), is_url(folder)
         if elsewhere and self.step is not None and self.step.ledger is not None:
             raise RecipeError("A series is written to a folder, beside its ledger. Write to a folder, and send that.")
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
-        record_map = made.record_map if private else None
-        people = {} if elsewhere or (owners is None and not private) else self._list_people()
+        kept = None if elsewhere else reports.choose_private(made, asked=private)
+        people = {} if elsewhere or (owners is None and kept is None) else self._list_people()
         with (
             self._recorded(Path(folder), overwrite=overwrite),
-            reports.open_destination(
-                folder, owners, record_map, made.recipe.seed, people=people, overwrite=overwrite
-            ) as path,
+            reports.open_destination(folder, owners, kept, people=people, overwrite=overwrite) as path,
         ):
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
             manifest = reports.describe_release(made, self.title, safe_csv=safe_csv, series=self._mode)
@@ -232,7 +245,17 @@ class Publication:
                     audited = reports.audit_json(basis.public())
                     out.add({reports.AUDIT: audited, **reports.report_documents(reported, pdf)})
                 progress("report", 1.0)
-                return out.describe(manifest)
+                files = out.describe(manifest)
+        if self.scheme_out is not None:
+            write_scheme(self.scheme_out, self.scheme(), overwrite=overwrite)
+        return files
+
+    def scheme(self) -> Scheme:
+        """The cells of this release as a scheme, in which later tables can be published (`apply_scheme`).
+
+        Only methods whose cells do not overlap have one (mondrian-strict).
+        """
+        return make_scheme(self._whole)
 
     @cached_property
     def _basis(self) -> Basis:
@@ -324,6 +347,7 @@ def publish(
     rows: str = APART,
     keep: str = RANDOM,
     contribution: int | None = None,
+    order: str | None = None,
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -332,6 +356,7 @@ def publish(
     recipient: str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
+    scheme_out: str | Path | None = None,
     part_rows: int | None = None,
     backend: str | None = None,
     progress: Progress = silent,
@@ -345,7 +370,9 @@ def publish(
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
-    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many. By
+    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
+    `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
+    a person's rows are ordered by (the order of the table, if left out). By
     default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
@@ -357,10 +384,17 @@ def publish(
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
     all machines see under one name). A release in one piece is written there too if `out` is given; else see `write`.
+
+    `scheme_out` makes cells that do not overlap, and writes them as a scheme once the folder is written, so that later
+    tables can be published in the same cells (`apply_scheme`).
     """
     from lookalike.files.releases.describe import check_titles
 
     check_titles(title=title, recipient=recipient)
+    if scheme_out is not None:
+        from lookalike.files.schemes import check_scheme_target, render_scheme
+
+        check_scheme_target(scheme_out, overwrite=overwrite or out is None)
     recipe = Recipe.of(
         model=model,
         algorithm=algorithm,
@@ -378,9 +412,11 @@ def publish(
             rows=rows,
             keep=keep,
             contribution=contribution,
+            order=order,
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
+        for_scheme=scheme_out is not None,
     )
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:
@@ -390,6 +426,8 @@ def publish(
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
         if asked is not None:
             raise RecipeError("Releases in parts are not held against others. Publish in one piece, without parts.")
+        if scheme_out is not None:
+            raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
         return _publish_in_parts(
             lies_at,
@@ -405,12 +443,17 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, progress=progress, **reading)
+        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         if asked is not None:
             recipe = asked.choose_method(recipe)
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
     publication = _publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    if scheme_out is not None:
+        publication = replace(publication, scheme_out=Path(scheme_out))
+        # What cannot be written as asked is refused before anything is written.
+        render_scheme(scheme_out, publication.scheme())
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication
@@ -532,12 +575,19 @@ def _open_backend(
         from lookalike.spark import open_table
 
         return open_table(table, **reading), recipe, (), ("--backend", SPARK)
+    from lookalike.files.releases.cells import type_values
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
+    refuse_repeated(read, recipe.schema, recipe.persons)
     data = Microdata.encode(read, recipe.schema)
-    lies_at = LocalBackend(plain_frame(data), source=read.source)
+    # Identifiers of persons stay with their rows, to be counted; they are not published.
+    units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
+    owners = [
+        type_values(column.values, column.type).gather(column.codes).alias(name) for name, column in units.items()
+    ]
+    lies_at = LocalBackend(plain_frame(data).with_columns(owners), source=read.source)
     return lies_at, replace(recipe, schema=data.schema), tuple(read.notes), ("--part-rows", str(part_rows))
 
 
@@ -596,6 +646,7 @@ def synthesize(
         person=person,
     )
     read = read_columns(table, given, progress=progress, **reading)
+    refuse_repeated(read, given, settings)
     data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(

@@ -261,6 +261,7 @@ def test_settings_left_open_are_not_written() -> None:
 
 def test_the_words_of_the_format() -> None:
     """Schemas on disk use these; a renamed one breaks every file."""
-    assert [str(role) for role in Role] == ["identifier", "quasi-identifier", "sensitive", "carried"]
+    roles = ["identifier", "quasi-identifier", "sensitive", "carried", "person", "household"]
+    assert [str(role) for role in Role] == roles
     assert [str(kind) for kind in Kind] == ["numeric", "ordered", "categorical"]
     assert [str(type) for type in ValueType] == ["integer", "number", "date", "datetime", "boolean", "string"]

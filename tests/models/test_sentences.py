@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from lookalike.audit import verify
 from lookalike.data.contracts import Promise
+from lookalike.data.persons import Unit
 from lookalike.data.release import Randomizer
 from lookalike.models import MODELS, parse_model
 from tests.audit.making import bucketized, grouped, matched, number_table, perturbed
@@ -180,3 +182,55 @@ def test_folders_and_reports_use_the_sentence_of_their_form(tmp_path):
     assert report["promises"][0]["sentence"] == sentence
     audit = json.loads((tmp_path / "release" / "audit.json").read_text(encoding="utf-8"))
     assert audit["verdicts"][0]["promise"] == sentence
+
+
+@pytest.mark.parametrize("form", ["grouped", "bucketized"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_by_persons_a_sentence_counts_persons_and_never_rows(text: str, form: str) -> None:
+    model = parse_model(text)
+    promise = Promise(model, None if model.about_identity else "s")
+    for noun in ("person", "household"):
+        sentence = promise.sentence(form, Unit(noun))
+        known = f"knows the quasi-identifiers of one row of a {noun}"
+        assert known in sentence
+        assert not re.search(r"\b(rows?|records?)\b", sentence.replace(known, ""))
+        if "k" in {part.partition("=")[0] for part in text.partition(":")[2].split(",")} or model.about_identity:
+            assert f"at least 3 different {noun}s" in sentence
+    assert promise.sentence(form) == model.promise(promise.column, form)
+
+
+def test_shares_by_persons_are_of_persons() -> None:
+    sentences = [Promise(parse_model(text), "s").sentence("grouped", Unit()) for text in TEXTS]
+    of_shares = [sentence for sentence in sentences if "share" in sentence]
+    assert len(of_shares) == 3
+    assert all("the share of persons in the whole table who have it" in sentence for sentence in of_shares)
+    assert "of all persons" in Promise(parse_model("rho-privacy:rho1=0.4,rho2=0.9"), "s").sentence("grouped", Unit())
+
+
+def test_a_model_that_knows_no_units_says_that_persons_are_counted() -> None:
+    class Terse:
+        def promise(self, column: str | None, form: str | None = None) -> str:
+            return "Nothing is learned."
+
+    promise = Promise(Terse(), "s")  # type: ignore[arg-type]
+    assert promise.sentence("grouped", Unit()) == "Nothing is learned. Different persons are counted, not rows."
+    assert promise.sentence("grouped") == "Nothing is learned."
+
+
+def test_an_audit_by_persons_says_so() -> None:
+    """Four rows of two persons: by persons the class has 2, and the sentence and what fails say persons."""
+    data = number_table([[30]] * 4 + [[40]] * 4, [0, 1, 0, 2, 0, 2, 1, 0])
+    data = replace(data, persons=np.array([0, 0, 0, 1, 2, 2, 3, 4], dtype=np.int32))
+    release = grouped(data, [0] * 4 + [1] * 4, np.arange(8))
+    promises = [Promise(parse_model("k-anonymity:3")), Promise(parse_model("l-diversity:1.5"), "s")]
+    found = verify(data, release, promises, record_of_row=np.arange(8))
+    size, values = found.verdicts
+    assert not found.passed
+    assert "at least 3 different persons" in size.promise
+    assert (size.failing_units, size.failing_records) == (1, 2)
+    assert "broken in 1 unit with 2 persons" in str(found)
+    assert "5 persons" in str(found)
+    # Flu of somebody with three rows in the thirties is certain to an attacker who knows that: a unit of no size.
+    assert values.reached == 1
+    assert values.unit_size is None
+    assert values.failing_records is None

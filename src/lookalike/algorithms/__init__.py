@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.algorithms.shared.m_invariant import MInvariant
 from lookalike.algorithms.shared.synthesis import DEFAULT, Synthesizer
 from lookalike.data.adversary import KNOWS_METHOD
@@ -33,6 +34,9 @@ def parse_algorithm(text: str) -> Algorithm:
     Mondrian(cuts=1, choose='gain')
     """
     name = text.strip().partition(":")[0]
+    if name == FixedCells.name:
+        # No method that anybody chooses: the text names how a release was made by `lookalike apply`.
+        return parse_component(text, "algorithm", {name: FixedCells})
     if name in SYNTHESIZERS:
         raise Unsupported(SYNTHESIZERS[name].refusal())
     if name == MInvariant.name:

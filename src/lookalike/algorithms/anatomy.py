@@ -35,8 +35,12 @@ class Anatomy(Bucketizing):
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         if adversary == KNOWS_METHOD:
             return (
-                "rows of a person are kept in different buckets, which an attacker who knows the method may use; it "
-                "then needs one row per person (--rows one)"
+                "which persons with several rows share a bucket depends on all their values, which an attacker who "
+                "knows the method may use; it then needs one row per person (--rows one)"
+            )
+        if self.assign == "similar":
+            return (
+                "assign=similar swaps rows, not persons; use assign=random, groups, or one row per person (--rows one)"
             )
         return None
 

@@ -16,3 +16,4 @@ class StrictMondrian(Mondrian):
     name: ClassVar[str] = "mondrian-strict"
     suits: ClassVar[Collection[str]] = ()
     strict: ClassVar[bool] = True
+    cells_apart: ClassVar[bool] = True

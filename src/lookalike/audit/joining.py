@@ -20,7 +20,7 @@ import numpy as np
 
 from lookalike.audit import perturbation, preconditions
 from lookalike.audit.exposures import part as units_of
-from lookalike.audit.parts import PartAudit, Subject
+from lookalike.audit.parts import COUNTED, MIXED, POSSIBLE, PartAudit, Subject
 from lookalike.audit.verdicts import (
     FAILED,
     NOT_RUN,
@@ -52,7 +52,7 @@ class JoinedAudit:
 
     def exposure(self, column: str | None) -> Exposure | None:
         """Beliefs about a sensitive column (None: identity); None if nothing was to be seen."""
-        return self.exposures.get((column, False))
+        return self.exposures.get((column, COUNTED))
 
 
 def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
@@ -70,13 +70,20 @@ def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
         for subject in subjects
     }
     counts = ("n_records", "n_rows", "n_suppressed", "n_dummies")
-    totals = replace(first.audit, **{name: sum(getattr(part.audit, name) for part in parts) for name in counts})
+    totals = replace(
+        first.audit,
+        **{name: sum(getattr(part.audit, name) for part in parts) for name in counts},
+        n_persons=None if first.whole_persons is None else first.whole_persons[0][0],
+    )
     unasked = first.measures if all(part.measures == first.measures for part in parts) else ()
     audit = replace(
         totals,
         checks=_checks(parts, totals),
         verdicts=tuple(
-            _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures, first.audit.form)
+            replace(
+                _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures, first.audit.form),
+                promise=first.audit.verdicts[place].promise,
+            )
             for place, promise in enumerate(first.promises)
         ),
         measured=tuple(
@@ -106,7 +113,22 @@ def _sum_withheld(parts: Sequence[PartAudit]) -> Withheld:
 
 def _unite_exposures(exposures: Sequence[Exposure]) -> Exposure:
     """The units of all. Of perturbed columns, where parts have the same ones, each once."""
+    if exposures[0].counts_persons:
+        return _unite_classes(exposures)
+    return _join_units(exposures)
+
+
+def _unite_classes(exposures: Sequence[Exposure]) -> Exposure:
+    """By persons: first the classes of all, then what is believed by somebody who knows numbers of rows."""
+    classes = [units_of(one, np.arange(one.n_classes or 0)) for one in exposures]
+    further = [units_of(one, np.arange(one.n_classes or 0, one.n_units)) for one in exposures]
+    n_classes = sum(one.n_units for one in classes)
+    return replace(_join_units([*classes, *further]), n_classes=n_classes)
+
+
+def _join_units(exposures: Sequence[Exposure]) -> Exposure:
     concealed = [exposure.concealed for exposure in exposures if exposure.concealed is not None]
+    possible = [exposure.possible_sizes for exposure in exposures if exposure.possible_sizes is not None]
     lengths = np.concatenate([np.diff(exposure.starts) for exposure in exposures])
     union = replace(
         exposures[0],
@@ -115,6 +137,7 @@ def _unite_exposures(exposures: Sequence[Exposure]) -> Exposure:
         weights=np.concatenate([exposure.weights for exposure in exposures]),
         sizes=np.concatenate([exposure.sizes for exposure in exposures]),
         concealed=np.concatenate(concealed) if len(concealed) == len(exposures) else None,
+        possible_sizes=np.concatenate(possible) if len(possible) == len(exposures) else None,
     )
     return union if union.counts_rows else _each_once(union)
 
@@ -136,7 +159,8 @@ def _checks(parts: Sequence[PartAudit], totals: Audit) -> tuple[Check, ...]:
     for check in _check_matrices(parts):
         if check.name in checks and not checks[check.name].blocks:
             checks[check.name] = check
-    return (*checks.values(), _complete(parts))
+    about_persons = _check_persons(parts)
+    return (*checks.values(), _complete(parts), *([] if about_persons is None else [about_persons]))
 
 
 def _check(found: Sequence[Check], n_parts: int, totals: Audit) -> Check:
@@ -181,6 +205,29 @@ def _complete(parts: Sequence[PartAudit]) -> Check:
     return Check(name, True, f"{counted(len(parts), 'part')} with every record of the table")
 
 
+def _check_persons(parts: Sequence[PartAudit]) -> Check | None:
+    """Whether the shares that promises are held against are those of the distinct persons in all parts.
+
+    A person may have rows in several parts, so numbers of persons do not add up: the persons themselves are counted.
+    """
+    name, stated = "persons counted", parts[0].whole_persons
+    if stated is None:
+        return None
+    if any(part.whole_persons != stated for part in parts):
+        return Check(name, False, "parts were held against different numbers of persons")
+    listed = [part.persons for part in parts if part.persons is not None]
+    if len(listed) < len(parts):
+        detail = "the table has too many rows to count its persons again; their numbers are taken from the survey"
+        return Check.not_run(name, detail, decides=False)
+    persons, *pairs = (np.unique(np.concatenate(numbers)) for numbers in zip(*listed, strict=True))
+    counts = [(len(persons),)]
+    for numbers, wanted in zip(pairs, stated[1:], strict=True):
+        counts.append(tuple(np.bincount(numbers % len(wanted), minlength=len(wanted)).tolist()))
+    if tuple(counts) != stated:
+        return Check(name, False, "persons, or persons with some value, are not as many in the parts as was stated")
+    return Check(name, True, f"{counted(len(persons), 'person')} in all parts, each counted once")
+
+
 def _check_matrices(parts: Sequence[PartAudit]) -> list[Check]:
     """Whether the matrix was used, over all rows: what is too little to tell in any part may be plain in all."""
     if not all(part.redrawn for part in parts):
@@ -205,8 +252,9 @@ def _find_unlevelled(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def _find_exposure(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure | None:
     """What the model looked at in the parts: by rows that are only possible where these were worked out for it."""
     about = None if promise.model.about_identity else promise.column
-    by_possible = exposures.get((about, True)) if promise.model.by_possible else None
-    seen = by_possible if by_possible is not None else exposures.get((about, False))
+    kind = POSSIBLE if promise.model.by_possible else MIXED if promise.model.by_distribution else COUNTED
+    own = exposures.get((about, kind))
+    seen = own if own is not None else exposures.get((about, COUNTED))
     return seen if seen is not None and seen.n_units else None
 
 

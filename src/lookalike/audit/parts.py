@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.exposures import expose_reading, part
+from lookalike.audit.exposures import part
 from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.reading import Ints
 from lookalike.audit.verdicts import Audit
@@ -29,8 +29,12 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph, Perturbed, Release, Withheld
 
-Subject = tuple[str | None, bool]
-"""What beliefs are about: a sensitive column (None: identity), and whether rows count that are only possible."""
+Subject = tuple[str | None, str]
+"""What beliefs are about, a sensitive column (None: identity), and how rows or persons are counted in them."""
+COUNTED, POSSIBLE, MIXED = "counted", "possible", "mixed"
+"""As they are; also rows that are only possible; each person's different values in equal parts."""
+_MOST_PAIRS = 10_000_000
+"""Rows of a table up to which parts hand on which persons they have."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,6 +54,10 @@ class PartAudit:
     """And in the whole table, as this part was told."""
     n_whole: int
     """How many records the whole table has, as this part was told."""
+    whole_persons: tuple[tuple[int, ...], ...] | None = None
+    """By persons: how many the whole table has, and how many of them have each value, column by column."""
+    persons: tuple[NDArray[np.int64], ...] | None = None
+    """By persons, for tables up to a size: those of this part, and those with each value, as numbers of pairs."""
     withheld: Withheld
     redrawn: tuple[Redrawn, ...] = ()
     """How perturbed columns were redrawn."""
@@ -61,12 +69,13 @@ def audit_part(
     promises: Sequence[Promise],
     *,
     graph: MatchGraph | None = None,
+    owners: NDArray[np.int32] | None = None,
     **known: Any,
 ) -> PartAudit:
     """`verify` for a part of a release and the records it is about; `audit.join_audits` makes one audit of them.
 
     `known` are further arguments of `examine`. What is audited together may be several parts: `parts` then says in
-    which each row lies.
+    which each row lies. `owners`: whose each record is, by numbers that mean the same in every part.
     """
     examined = examine(original, release, promises, graph=graph, **known)
     seen = _exposures(examined, graph) if examined.sound else {}
@@ -76,13 +85,39 @@ def audit_part(
         promises=tuple(promises),
         measures=tuple(promise for promise, _ in examined.measured),
         exposures={subject: thin_exposure(exposure, models) for subject, (exposure, models) in seen.items()},
-        sizes=_sizes(exposure for (_, possible), (exposure, _) in seen.items() if not possible),
+        sizes=_sizes(exposure for (_, kind), (exposure, _) in seen.items() if kind == COUNTED),
         counts=tuple(original.counts(index).astype(np.int64, copy=False) for index in range(n_sensitive)),
-        whole_counts=tuple(original.prior(index) for index in range(n_sensitive)),
-        n_whole=int(original.prior(None)[0]),
+        whole_counts=_whole_rows(original),
+        n_whole=original.n_rows if original.whole is None else original.whole.n_rows,
+        whole_persons=_whole_persons(original),
+        persons=_list_persons(original, owners),
         withheld=release.withheld,
         redrawn=tuple(redrawings(examined.reading)) if examined.sound and isinstance(release, Perturbed) else (),
     )
+
+
+def _whole_rows(original: Microdata) -> tuple[NDArray[np.int64], ...]:
+    whole = original.whole
+    if whole is not None and whole.row_counts is not None:
+        return whole.row_counts
+    return tuple(original.prior(index) for index in range(len(original.domains.sensitive)))
+
+
+def _whole_persons(original: Microdata) -> tuple[tuple[int, ...], ...] | None:
+    if original.persons is None:
+        return None
+    return tuple(tuple(original.prior(index).tolist()) for index in (None, *range(len(original.domains.sensitive))))
+
+
+def _list_persons(original: Microdata, owners: NDArray[np.int32] | None) -> tuple[NDArray[np.int64], ...] | None:
+    """The persons of a part, and those with each value; None where the table has too many rows to hand these on."""
+    n_whole = original.n_rows if original.whole is None else original.whole.n_rows
+    if owners is None or n_whole > _MOST_PAIRS:
+        return None
+    columns = (original.sensitive[:, index] for index in range(len(original.domains.sensitive)))
+    n_codes = (domain.n_codes for domain in original.domains.sensitive)
+    pairs = (owners.astype(np.int64) * width + codes for width, codes in zip(n_codes, columns, strict=True))
+    return tuple(np.unique(numbers) for numbers in (owners.astype(np.int64), *pairs))
 
 
 def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tuple[Exposure, list[PrivacyModel]]]:
@@ -93,24 +128,29 @@ def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tu
         for index, domain in enumerate(original.domains.sensitive):
             if isinstance(release, Perturbed) and matrix_problem(release.randomizers[index]) is not None:
                 continue
-            exposure = expose_reading(examined.reading, index, graph, examined.audit.adversary)
-            found[domain.name, False] = exposure, []
+            found[domain.name, COUNTED] = examined.exposure(index), []
         if not isinstance(release, Perturbed):
             # Of a perturbed release persons with the same quasi-identifiers may stand in several parts.
-            found[None, False] = expose_reading(examined.reading, None, graph, examined.audit.adversary), []
+            found[None, COUNTED] = examined.exposure(None), []
     for promise, exposure_or_reason in (*examined.promised, *examined.measured):
         if isinstance(exposure_or_reason, Exposure):
-            about = None if promise.model.about_identity else promise.column
-            subject = about, exposure_or_reason.concealed is not None
+            subject = _subject_of(promise, exposure_or_reason)
             found.setdefault(subject, (exposure_or_reason, []))[1].append(promise.model)
     return found
+
+
+def _subject_of(promise: Promise, exposure: Exposure) -> Subject:
+    about = None if promise.model.about_identity else promise.column
+    if exposure.concealed is not None:
+        return about, POSSIBLE
+    return about, MIXED if exposure.counts_persons and promise.model.by_distribution else COUNTED
 
 
 def thin_exposure(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposure:
     """The units that decide the level of each model, the smallest, and those with the highest belief in each value."""
     if not exposure.n_units:
         return exposure
-    kept = {int(np.argmin(exposure.sizes)), *_highest(exposure).tolist()}
+    kept = {int(np.argmin(exposure.sizes[: exposure.n_classes])), *_highest(exposure).tolist()}
     for model in models:
         kept |= _deciding(model, exposure, kept)
     return part(exposure, np.array(sorted(kept), dtype=np.int64))
@@ -157,7 +197,4 @@ def _deciding(model: PrivacyModel, exposure: Exposure, kept: set[int]) -> set[in
 def _sizes(exposures: Iterable[Exposure]) -> dict[int, int]:
     """Units by size; every exposure that counts rows has the same units."""
     first = next((exposure for exposure in exposures if exposure.counts_rows), None)
-    if first is None:
-        return {}
-    sizes, units = np.unique(first.sizes, return_counts=True)
-    return dict(zip(sizes.tolist(), units.tolist(), strict=True))
+    return {} if first is None else first.crowds

@@ -1,15 +1,34 @@
 """Promises about persons: which records are in which class, and what a class reveals about a person in it.
 
 By persons, the size of a class is the number of distinct persons in it, and the belief in a value is the number of
-distinct persons who have it in some row of the class, over that size. Which records a class holds is in the private
-record map. Without the map it is known only where every record fits a single class; elsewhere the audit says so and
-passes nothing that depends on it, except sizes that the records which fit no other class reach by themselves.
+distinct persons who have it in some row of the class, over that size: what somebody believes who is told which rows of
+the class belong together, but not whose they are. Which records a class holds is in the private record map. Without
+the map it is known only where every record fits a single class; elsewhere the audit says so and passes nothing that
+depends on it, except sizes that the records which fit no other class reach by themselves.
 
-An attacker who also knows how many rows c of the class are the person's takes c of its w rows at random, and
-believes in a value that n_v rows have with 1 - C(w - n_v, c) / C(w, c). This rises with c, so the most rows that any
-person has in the class decide. Such beliefs are further units behind the classes (`Exposure.n_classes`).
+An attacker who knows that c of the w rows of a class are the person's takes any c of them, and believes in a value
+that n_v rows have with h_v(c) = 1 - C(w - n_v, c) / C(w, c). Such beliefs are further units behind the classes
+(`Exposure.n_classes`): h_v at the largest c and, for promises with floors, at 1, since h_v rises with c. The largest c
+is the larger of two numbers: the most rows that any person has in the class, and the most rows with equal
+quasi-identifiers that any person has whose quasi-identifiers fit the class, wherever these rows are.
 
-Assumed of the attacker: knows the quasi-identifiers of one row of the person, not of several in different classes.
+*Several classes.* Somebody who knows the quasi-identifiers of a row knows those of all equal rows of the person. So
+equal rows of a person must be in one class: a reader who is told which rows belong together would otherwise intersect
+classes. A reader who does not know that they are together may still spread the c rows over the classes that fit, c_i
+to class i. That shows no value with more than the ceiling z if h_v(c) <= z in each of them: 1 - h_v(c) is log-concave
+in c and 1 at 0, so the product of 1 - h_v(c_i) is at least the product of (1 - z)^(c_i / c) = 1 - z.
+
+Assumed of the attacker:
+- knows the quasi-identifiers of one row of the person, and so of all rows equal to it, but not of rows that differ in
+  some quasi-identifier (a later visit, another age). Rows in several classes, known together, can show more than
+  each class: this is counted (`check_rows`), not bounded;
+- may know how many rows with these quasi-identifiers the person has, and how many rows in the class; in buckets, where
+  quasi-identifiers are exact and can be counted, always;
+- does not know other persons' sensitive values, and is not told both which rows belong together and how many are the
+  person's: these are two attackers, with a test each.
+A class of k persons does not mean that each has one row in k: whoever has most rows of a class is most likely behind a
+row picked at random from it. Values of a person in rows outside the class are not spoken of. The record map is
+believed where release and original do not contradict it: of records with equal cells and values any may be named.
 """
 
 from __future__ import annotations
@@ -21,6 +40,7 @@ from fractions import Fraction
 import numpy as np
 
 from lookalike.audit.containment import holds_each, list_fitting
+from lookalike.audit.linked import expose_numbers
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import OPEN, Check
 from lookalike.data.exposure import Exposure, counted_exposure
@@ -28,13 +48,17 @@ from lookalike.data.persons import PersonCounts, chance_of_value, number_pairs
 from lookalike.data.release import Bucketized, Grouped
 from lookalike.errors import counted
 
+RECORD_MAP = "record map"
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
+_ROWS_TOGETHER = "rows of a person"
 NEEDS_MAP = (
     f"{OPEN}: records fit several groups, and how many persons a group holds depends on which records it was made of. "
     "Audit it with the private folder (--private DIR), if the publisher kept one"
 )
+_SPLIT = "broken: rows of a person with equal quasi-identifiers are in several classes, which a reader can combine"
 _NOT_SERVED = "not decided: promises about persons are checked for groups and buckets only"
+_MIXED_IN_PARTS = "not decided: how the values of each person mix in the whole table is not known in one part"
 _MIXED = "not decided: persons have too many different values to mix them exactly; promise one row per person"
 
 
@@ -44,17 +68,61 @@ def check_map(reading: Reading) -> Check | None:
     if record_of_row is None or reading.original.persons is None:
         return None
     problem = _find_map_problem(reading, record_of_row)
-    return Check("record map", problem is None, problem or "every row shows a record of its own, with its values")
+    return Check(RECORD_MAP, problem is None, problem or "every row shows a record of its own, with its values")
+
+
+def check_rows(reading: Reading) -> Check | None:
+    """Whether equal rows of a person are in one class; None where nobody has several rows or classes are not known."""
+    persons = reading.original.persons
+    if persons is None or not isinstance(reading.release, Grouped | Bucketized):
+        return None
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        # Readers know which rows belong together: classes are of whole persons.
+        return None
+    classes = find_classes(reading)
+    if classes is None:
+        return None
+    n_split = _count_split(reading, classes)
+    kept = classes >= 0
+    pairs = np.unique(number_pairs(persons[kept], classes[kept])) // (int(classes.max(initial=0)) + 1)
+    n_several = int(np.count_nonzero(np.unique(pairs, return_counts=True)[1] > 1))
+    noun = "bucket" if isinstance(reading.release, Bucketized) else "group"
+    detail = f"all rows of each person are in one {noun}"
+    if n_several:
+        detail = (
+            f"{n_several:,} of {counted(reading.original.n_persons, 'person')} have rows in several {noun}s, with "
+            "different quasi-identifiers: an attacker who knows several rows of a person can combine them"
+        )
+    if n_split:
+        detail = f"rows with equal quasi-identifiers of {counted(n_split, 'person')} are in several {noun}s"
+    return Check(_ROWS_TOGETHER, n_split == 0, detail)
+
+
+def _count_split(reading: Reading, classes: Ints) -> int:
+    """How many persons have rows with equal quasi-identifiers in several classes."""
+    assert reading.original.persons is not None
+    kept = np.flatnonzero(classes >= 0)
+    pairs = np.unique(np.column_stack((reading.item_of_record[kept], classes[kept])), axis=0)
+    items, numbers = np.unique(pairs[:, 0], return_counts=True)
+    split = np.isin(reading.item_of_record, items[numbers > 1])
+    return len(np.unique(reading.original.persons[split]))
+
+
+def _find_map_fault(reading: Reading, record_of_row: Ints) -> str | None:
+    """Why the map names no record for each row."""
+    if len(record_of_row) != len(reading.release.sensitive):
+        return "the map does not have one record per row"
+    if record_of_row.min(initial=0) < 0 or record_of_row.max(initial=-1) >= reading.original.n_rows:
+        return "the map names records that the original does not have"
+    if len(np.unique(record_of_row)) != len(record_of_row):
+        return "the map names a record twice"
+    return None
 
 
 def _find_map_problem(reading: Reading, record_of_row: Ints) -> str | None:
     release, original = reading.release, reading.original
-    if len(record_of_row) != len(release.sensitive):
-        return "the map does not have one record per row"
-    if record_of_row.min(initial=0) < 0 or record_of_row.max(initial=-1) >= original.n_rows:
-        return "the map names records that the original does not have"
-    if len(np.unique(record_of_row)) != len(record_of_row):
-        return "the map names a record twice"
+    if fault := _find_map_fault(reading, record_of_row):
+        return fault
     wrong = int(np.count_nonzero(reading.value_of_row != reading.value_of_record[record_of_row]))
     if not wrong and isinstance(release, Grouped):
         held = holds_each(reading.boxes.cells, reading.boxes.class_of_row, original.quasi, record_of_row)
@@ -75,6 +143,8 @@ def find_classes(reading: Reading) -> Ints | None:
     """The class (bucket) of each record, -1 for records that are left out; None where it is not known."""
     release, original = reading.release, reading.original
     if reading.record_of_row is not None:
+        if _find_map_fault(reading, reading.record_of_row):
+            return None
         units = reading.unit_of_row if isinstance(release, Grouped) else reading.buckets[1]
         classes = np.full(original.n_rows, -1, dtype=np.int64)
         classes[reading.record_of_row] = units
@@ -104,9 +174,13 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     """
     if not isinstance(reading.release, Grouped | Bucketized):
         return _NOT_SERVED
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        return _expose_linked(reading, column, adversary, mixed=mixed)
     classes = find_classes(reading)
     if classes is None:
         return _bound_sizes(reading, adversary) if column is None else NEEDS_MAP
+    if _count_split(reading, classes):
+        return _SPLIT
     original = reading.original
     assert original.persons is not None
     kept = np.flatnonzero(classes >= 0)
@@ -121,7 +195,26 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     if mixed:
         return _mix(reading, column, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
     exposure = replace(_count(reading, units[pairs], codes[pairs], len(names), column, adversary), sizes=sizes)
-    return _with_known_numbers(exposure, units, owners, codes) if reading.number_known else exposure
+    if not reading.number_known and isinstance(reading.release, Grouped):
+        return exposure
+    return _with_known_numbers(exposure, units, codes, _find_most_rows(reading, names, units, owners))
+
+
+def _expose_linked(reading: Reading, column: int | None, adversary: str, *, mixed: bool) -> Exposure | str:
+    """The same where rows carry person numbers: by classes of persons, whose numbers of rows are known anyway."""
+    found = expose_numbers(reading, column)
+    if isinstance(found, str):
+        return found
+    units, owners, codes = found
+    n_units = int(units.max(initial=-1)) + 1
+    firsts = np.unique(owners, return_index=True)[1]
+    if codes is None:
+        return _count(reading, units[firsts], None, n_units, None, adversary)
+    sizes = np.bincount(units[firsts], minlength=n_units).astype(np.int64)
+    pairs = np.unique(number_pairs(owners, codes), return_index=True)[1]
+    if mixed:
+        return _mix(reading, column or 0, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
+    return replace(_count(reading, units[pairs], codes[pairs], n_units, column, adversary), sizes=sizes)
 
 
 def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
@@ -134,6 +227,10 @@ def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
         return NEEDS_MAP
     starts, classes = fits
     certain = np.flatnonzero(np.diff(starts) == 1)
+    repeats = np.bincount(reading.item_of_record)[reading.item_of_record] > 1
+    if (repeats & (np.diff(starts) > 1)).any():
+        # Equal rows of a person may be in several classes.
+        return NEEDS_MAP
     pairs = np.unique(np.column_stack((classes[starts[certain]], reading.original.persons[certain])), axis=0)
     sizes = np.bincount(pairs[:, 0].astype(np.int64), minlength=reading.boxes.n_classes)
     owner = np.repeat(np.arange(reading.original.n_rows), np.diff(starts))
@@ -159,11 +256,38 @@ def _count(
     return replace(exposure, n_classes=n_units)
 
 
-def _with_known_numbers(exposure: Exposure, units: Ints, owners: Ints, codes: Ints) -> Exposure:
-    """The exposure with a further unit per class in which some person has several rows."""
-    rows_of_pair = np.unique(number_pairs(units, owners), return_index=True, return_counts=True)
-    most = np.zeros(exposure.n_units, dtype=np.int64)
-    np.maximum.at(most, units[rows_of_pair[1]], rows_of_pair[2])
+def _find_most_rows(reading: Reading, names: Ints, units: Ints, owners: Ints) -> Ints:
+    """For each class (`names`) the most of its rows that may be one person's."""
+    _, firsts, counts = np.unique(number_pairs(units, owners), return_index=True, return_counts=True)
+    most = np.zeros(len(names), dtype=np.int64)
+    np.maximum.at(most, units[firsts], counts)
+    # The most equal rows that a person has with certain quasi-identifiers, where these are more than in some class.
+    _, records, sizes = np.unique(reading.item_of_record, return_index=True, return_counts=True)
+    beyond = sizes > int(most.min(initial=0))
+    records, sizes = records[beyond], sizes[beyond]
+    if not len(records):
+        return most
+    if isinstance(reading.release, Bucketized):
+        largest = np.zeros(reading.n_points, dtype=np.int64)
+        np.maximum.at(largest, reading.point_of_record[records], sizes)
+        np.maximum.at(most, np.searchsorted(names, reading.buckets[0]), largest[reading.point_of_row])
+        return most
+    boxes, codes = reading.boxes, np.ascontiguousarray(reading.original.quasi[records])
+    bounds = np.array([0, boxes.n_classes]), np.array([0, len(codes)])
+    starts, fitting = list_fitting(boxes.cells, np.arange(boxes.n_classes), bounds[0], codes, bounds[1], FITS_LIMIT)
+    if starts[-1] > FITS_LIMIT:
+        most[:] = np.maximum(most, sizes.max())
+        return most
+    of_box = np.zeros(boxes.n_classes, dtype=np.int64)
+    np.maximum.at(of_box, fitting, np.repeat(sizes, np.diff(starts)))
+    box_of_unit = np.zeros(int(reading.unit_of_row.max(initial=0)) + 1, dtype=np.int64)
+    box_of_unit[reading.unit_of_row] = boxes.class_of_row
+    most[:] = np.maximum(most, of_box[box_of_unit[names]])
+    return most
+
+
+def _with_known_numbers(exposure: Exposure, units: Ints, codes: Ints, most: Ints) -> Exposure:
+    """The exposure with two further units per class of which several rows may be one person's: all these, and one."""
     if int(most.max(initial=0)) <= 1:
         return exposure
     n_rows = np.bincount(units, minlength=exposure.n_units)
@@ -171,20 +295,22 @@ def _with_known_numbers(exposure: Exposure, units: Ints, owners: Ints, codes: In
     keys, counts = np.unique(units * n_codes + codes, return_counts=True)
     several = np.flatnonzero(most[keys // n_codes] > 1)
     keys, counts = keys[several], counts[several]
-    classes = keys // n_codes
-    settings = np.column_stack((n_rows[classes], counts, most[classes]))
+    own, entry_class = np.unique(keys // n_codes, return_inverse=True)
+    entry_class = entry_class.reshape(-1)
+    n_taken = np.minimum(most[own], n_rows[own])
+    settings = np.column_stack((n_rows[own][entry_class], counts, n_taken[entry_class]))
     kinds, kind_of_entry = np.unique(settings, axis=0, return_inverse=True)
     beliefs = [chance_of_value(*kind) for kind in kinds.tolist()]
-    own, entry_class = np.unique(classes, return_inverse=True)
-    weights, sizes = _common_terms(beliefs, kind_of_entry.reshape(-1), entry_class.reshape(-1), len(own))
-    lengths = np.bincount(entry_class.reshape(-1), minlength=len(own))
+    weights, sizes = _common_terms(beliefs, kind_of_entry.reshape(-1), entry_class, len(own))
+    lengths = np.tile(np.bincount(entry_class, minlength=len(own)), 2)
     starts = exposure.starts[-1] + np.cumsum(lengths)
+    values = np.tile((keys % n_codes).astype(np.int32), 2)
     return replace(
         exposure,
         starts=np.concatenate((exposure.starts, starts)).astype(np.int64),
-        values=np.concatenate((exposure.values, (keys % n_codes).astype(np.int32))),
-        weights=np.concatenate((exposure.weights, weights)),
-        sizes=np.concatenate((exposure.sizes, sizes)),
+        values=np.concatenate((exposure.values, values)),
+        weights=np.concatenate((exposure.weights, weights, counts)).astype(np.int64),
+        sizes=np.concatenate((exposure.sizes, sizes, n_rows[own])).astype(np.int64),
     )
 
 
@@ -212,6 +338,8 @@ def _mix(
     """Each person once per class, with all different values in equal parts; the whole table likewise."""
     original = reading.original
     assert original.persons is not None
+    if original.whole is not None:
+        return _MIXED_IN_PARTS
     n_codes = original.domains.sensitive[column].n_codes
     of_table = np.unique(np.column_stack((original.persons, original.sensitive[:, column])), axis=0)
     numbers = np.bincount(of_table[:, 0])[of_table[:, 0]]

@@ -85,6 +85,9 @@ def _extent_complaints(original: Microdata, release: Grouped | Matched) -> Itera
     units = release.unit_of_row
     if len(units) != len(release.sensitive):
         yield "there is not one group number a row"
+    linked = release.linked if isinstance(release, Grouped) else None
+    if linked is not None and {len(linked.person_of_row), len(linked.visit_of_row)} != {len(release.sensitive)}:
+        yield "there is not one person number a row"
     if len(release.extents) != len(original.domains.quasi):
         yield f"there are extents for {len(release.extents)} of {len(original.domains.quasi)} quasi-identifiers"
         return

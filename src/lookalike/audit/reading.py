@@ -230,7 +230,7 @@ def largest_placement(
             placed = assign(cells, class_of_item, capacities, item_bounds, codes, records, record_bounds)
             item_of_record = np.maximum(item_of_record, placed)
             continue
-        sent, kind_of_sent, item_of_sent = _flow(starts, fitting, supplies[mine], capacities)
+        sent, kind_of_sent, item_of_sent = send_flow(starts, fitting, supplies[mine], capacities)
         kinds = np.repeat(kind_of_sent, sent)
         placed_records = records[firsts[mine][kinds] + ranks_within(kinds)]
         item_of_record[placed_records] = np.repeat(item_of_sent, sent)
@@ -275,7 +275,7 @@ def _fill_in_turn(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints
     return amounts, kind_of_sent, item_of_sent
 
 
-def _flow(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints) -> tuple[Ints, Ints, Ints]:
+def send_flow(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints) -> tuple[Ints, Ints, Ints]:
     """A maximum flow from kinds to the items they fit: amounts, and the kind and item of each."""
     if len(fitting) <= _FEW_PAIRS and (filled := _fill_in_turn(starts, fitting, supplies, capacities)):
         return filled
@@ -322,6 +322,8 @@ class Reading:
     """Beliefs by column and adversary, kept because every model looks at them."""
     of_persons: dict[tuple[int | None, str, bool], Exposure | str] = field(default_factory=dict)
     """The same by persons, or why there are none; also by whether values are mixed."""
+    of_linked: dict[str, object] = field(default_factory=dict)
+    """What was worked out of linked rows."""
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -344,6 +346,12 @@ class Reading:
     def _values(self) -> tuple[Ints, Ints]:
         original, release = self.original, self.release
         return joint_ids_of_two((original.sensitive, original.carried), (release.sensitive, release.carried))
+
+    @cached_property
+    def item_of_record(self) -> Ints:
+        """Equal for rows of a person with equal quasi-identifiers."""
+        assert self.original.persons is not None
+        return joint_ids((self.original.persons, *self.original.quasi.T), self.original.n_rows)
 
     @property
     def value_of_record(self) -> Ints:

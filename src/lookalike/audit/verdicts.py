@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from lookalike.audit.reading import Ints
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
+from lookalike.data.persons import Unit
 from lookalike.data.release import Matched
 from lookalike.errors import counted
 
@@ -99,11 +100,11 @@ class Verdict:
             plain |= _plain_number(name, value) if name in ("asked", "reached") else {name: value}
         return plain
 
-    def failing_text(self) -> str:
-        """How much of the release breaks the promise, where that was counted."""
+    def failing_text(self, noun: str = "record") -> str:
+        """How much of the release breaks the promise, where that was counted; `noun`: what sizes are numbers of."""
         if not self.failing_units:
             return ""
-        records = "" if self.failing_records is None else f" with {counted(self.failing_records, 'record')}"
+        records = "" if self.failing_records is None else f" with {counted(self.failing_records, noun)}"
         return f"broken in {counted(self.failing_units, 'unit')}{records}"
 
 
@@ -176,6 +177,8 @@ class Audit:
     n_dummies: int
     n_persons: int | None = None
     """How many persons the records belong to; None: every record is a person."""
+    unit: Unit = field(default_factory=Unit)
+    """What is counted where `n_persons` is known."""
     grounds: Grounds | None = None
     """None where a release was audited as it was made, and nothing was read from files."""
     notes: tuple[str, ...] = ()
@@ -235,11 +238,12 @@ class Audit:
 
     @property
     def _of_persons(self) -> str:
-        return "" if self.n_persons is None else f" of {counted(self.n_persons, 'person')}, who are counted,"
+        return "" if self.n_persons is None else f" of {counted(self.n_persons, self.unit.noun)}, who are counted,"
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:
         """The checks, and what was asked and measured if anything was, as texts below a head."""
         yield [("check", "", "detail"), *((check.name, check.status, check.detail) for check in self.checks)]
+        noun = "record" if self.n_persons is None else self.unit.noun
         words = {True: _PASSED, False: FAILED, None: "measured"}
         rows = [
             (
@@ -247,7 +251,7 @@ class Audit:
                 "" if verdict.passed is None else format_number(verdict.asked),
                 format_number(verdict.reached),
                 OPEN if verdict.is_open else words[verdict.passed],
-                "; ".join(filter(None, (verdict.detail, verdict.failing_text()))),
+                "; ".join(filter(None, (verdict.detail, verdict.failing_text(noun)))),
             )
             for verdict in (*self.verdicts, *self.measured)
         ]
@@ -336,7 +340,8 @@ def measure_level(promise: Promise, exposure: Exposure | str) -> Verdict:
 
 
 def _verdict_by(promise: Promise, exposure: Exposure, level: Level, passed: bool | None) -> Verdict:
-    known = level.unit is not None and exposure.counts_rows
+    # Beliefs of somebody who knows numbers of rows lie behind the classes, and have no sizes.
+    known = level.unit is not None and exposure.counts_rows and level.unit < (exposure.n_classes or exposure.n_units)
     return replace(
         verdict_of(promise, passed, level.detail, exposure.form),
         reached=_make_exact(level.value),
@@ -348,7 +353,7 @@ def verdict_of(promise: Promise, passed: bool | None, detail: str, form: str | N
     """What is said without a level of a promise about a release of that form; the detail says why there is none."""
     model = promise.model
     return Verdict(
-        promise=model.promise(promise.column, form),
+        promise=promise.sentence(form),
         model=str(model),
         column=promise.column,
         letter=model.letter,
@@ -394,4 +399,6 @@ def _failing_units(model: PrivacyModel, exposure: Exposure) -> Ints | None:
 def _records_in(exposure: Exposure, units: Ints) -> int | None:
     if exposure.form == Matched.form:
         return len(units)
+    if exposure.n_classes is not None and (units >= exposure.n_classes).any():
+        return None
     return int(exposure.sizes[units].sum()) if exposure.counts_rows else None

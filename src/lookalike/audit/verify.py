@@ -18,6 +18,7 @@ from typing import Any
 
 from lookalike.audit import buckets, matching, persons, perturbation, preconditions
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
+from lookalike.audit.linked import check_linked
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.verdicts import (
@@ -35,6 +36,7 @@ from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.persons import Unit
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
@@ -140,15 +142,19 @@ def examine(
         reason = "not run: the release is not well formed"
         verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
+    unit = None if original.persons is None else Unit(original.schema.unit_name)
     audit = Audit(
         form=release.form,
         adversary=adversary,
         level=_LEVELS.get(release.form, "B" if graph is None else "A"),
         checks=tuple(checks),
-        verdicts=tuple(verdicts),
+        verdicts=tuple(
+            _in_words(verdict, promise, release.form, unit) for verdict, promise in zip(verdicts, promises, strict=True)
+        ),
         measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
         n_records=original.n_rows,
         n_persons=None if original.persons is None else original.n_persons,
+        unit=unit or Unit(),
         n_rows=release.n_rows,
         n_suppressed=release.withheld.n_suppressed,
         n_dummies=release.withheld.n_dummies,
@@ -162,6 +168,11 @@ def examine(
         tuple(zip(unasked, levels, strict=True)),
         graph,
     )
+
+
+def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) -> Verdict:
+    """A verdict whose sentence says what was counted."""
+    return verdict if unit is None else replace(verdict, promise=promise.sentence(form, unit))
 
 
 def _with_a_missing_value(original: Microdata, release: Release) -> Microdata:
@@ -184,6 +195,9 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
     about_map = persons.check_map(reading)
     if about_map is not None:
         yield about_map
+    about_rows = persons.check_rows(reading) if about_map is None or about_map.passed else None
+    if about_rows is not None:
+        yield about_rows
     if isinstance(release, Perturbed):
         yield preconditions.check_points(reading)
         if release.carried.shape[1]:
@@ -203,6 +217,8 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
             yield preconditions.everyone_has_a_row(reading)
             if isinstance(release, Matched) and graph is not None:
                 yield from matching.graph_checks(graph, reading)
+    if isinstance(release, Grouped) and release.linked is not None:
+        yield from check_linked(reading, release.linked)
     in_parts = preconditions.parts_check(reading, graph)
     if in_parts is not None:
         yield in_parts
@@ -262,7 +278,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
         return "not decided: how often values occur beside what a row carries is known of this part alone"
     exposure: Exposure | None
     if reading.original.persons is not None:
-        return expose_person_model(reading, promise.model, index, adversary)
+        return _expose_person_model(reading, promise.model, index, adversary)
     if isinstance(reading.release, Matched) and promise.model.by_possible:
         exposure = concealment(reading, adversary)
         if exposure is None:
@@ -278,7 +294,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     return exposure if exposure.n_units else NOTHING
 
 
-def expose_person_model(reading: Reading, model: PrivacyModel, column: int | None, adversary: str) -> Exposure | str:
+def _expose_person_model(reading: Reading, model: PrivacyModel, column: int | None, adversary: str) -> Exposure | str:
     """What a model about persons is to look at, or why there is nothing; worked out once."""
     key = column, adversary, model.by_distribution
     if key not in reading.of_persons:
@@ -303,7 +319,13 @@ def public_audit(audit: Audit) -> Audit:
     """The audit without what depends on more of the original than its release shows."""
     return replace(
         audit,
-        checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(_CONFIRMATION)),
+        # How many persons there are does not follow from rows that do not show whose they are.
+        n_persons=None,
+        checks=tuple(
+            _public_check(check, audit)
+            for check in audit.checks
+            if not check.name.startswith(_CONFIRMATION) and check.name != persons.RECORD_MAP
+        ),
         verdicts=tuple(_public_verdict(verdict, audit) for verdict in audit.verdicts),
         measured=tuple(
             verdict for verdict in audit.measured if verdict.reached is not None and _shows_level(audit, verdict.column)

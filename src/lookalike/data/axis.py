@@ -49,7 +49,7 @@ class Axis:
             raise SchemaError(f"{where} has no kind. Write kind: numeric, ordered or categorical.")
         axis = cls(attribute, np.zeros(0))
         if not axis.is_numeric:
-            if not axis.values:
+            if axis._listed is None and attribute.taxonomy is None:
                 raise SchemaError(f"{where} has no declared values. Write domain: {{values: [..]}}, order or taxonomy.")
             return axis
         if attribute.type not in NUMBER_LIKE:
@@ -84,10 +84,11 @@ class Axis:
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The declared values of a column that is no number, in their order."""
-        if self.tree is not None:
-            return self.tree.leaves
-        listed = self.attribute.order if self.attribute.kind is Kind.ORDERED else self.attribute.values
-        return listed or ()
+        return self.tree.leaves if self.tree is not None else self._listed or ()
+
+    @property
+    def _listed(self) -> tuple[str, ...] | None:
+        return self.attribute.order if self.attribute.kind is Kind.ORDERED else self.attribute.values
 
     @cached_property
     def ends(self) -> tuple[int | float, int | float]:

@@ -12,6 +12,7 @@ other, so that a mistake in one cannot hide in the other.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
+from lookalike.data.persons import Unit
 from lookalike.data.release import MatchGraph, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
@@ -117,8 +119,11 @@ class PrivacyModel(Protocol):
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
-        """The promise in one plain sentence, true of a release of that form (None: of every form that it accepts)."""
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
+        """The promise in one plain sentence, true of a release of that form (None: of every form that it accepts).
+
+        `unit`: what is counted where it may have several rows; a model may do without this argument.
+        """
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         """Raise `Infeasible`, with the nearest parameter that can be kept, if no release of this table can keep it."""
@@ -159,6 +164,14 @@ class Promise:
 
     def __str__(self) -> str:
         return str(self.model) if self.column is None else f"{self.column}={self.model}"
+
+    def sentence(self, form: str | None = None, unit: Unit | None = None) -> str:
+        """The promise in one plain sentence; `unit`: what is counted where it may have several rows."""
+        if unit is None:
+            return self.model.promise(self.column, form)
+        if "unit" in inspect.signature(self.model.promise).parameters:
+            return self.model.promise(self.column, form, unit)
+        return f"{self.model.promise(self.column, form)} Different {unit.noun}s are counted, not rows."
 
 
 @dataclass(frozen=True)
@@ -217,6 +230,10 @@ class Algorithm(Protocol):
         distribution of the whole table.
         """
 
+    @property
+    def cells_apart(self) -> bool:
+        """Whether its groups can be parted by cuts of single columns, so that a scheme can be made of them."""
+
     def hurry(self) -> Algorithm:
         """The same without a long search, and without a limit that depends on the machine."""
 
@@ -245,6 +262,9 @@ class Algorithm(Protocol):
 
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         """Why it cannot keep these promises for persons who have several rows, against that adversary, or None."""
+
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        """Why it cannot publish the rows of a person linked by a number, or None."""
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data import taxonomy as taxonomies
-from lookalike.data.persons import PersonCounts, count_persons_by_value, renumber
+from lookalike.data.persons import PersonCounts, count_persons_by_value, number_pairs, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
@@ -149,6 +149,8 @@ class Whole:
     """How often each value occurs, or how many persons have it; one array per sensitive column."""
     n_persons: int | None = None
     """How many persons the rows belong to; None: each row is a person."""
+    row_counts: tuple[NDArray[np.int64], ...] | None = None
+    """By persons: how often each value occurs, where parts are put together again."""
 
     @property
     def n_units(self) -> int:
@@ -171,6 +173,8 @@ class Microdata:
     """Whose record it is, as a number; None: no two records belong to the same person. Never published."""
     individuals: NDArray[np.int32] | None = field(default=None, kw_only=True)
     """The person of each record where promises count households (`persons` then numbers these)."""
+    visits: NDArray[np.int32] | None = field(default=None, kw_only=True)
+    """The place of each record among those of its person, from 0 on, where rows are published linked; None: apart."""
     number_known: bool = field(default=True, kw_only=True)
     """Whether the attacker may know how many records a person has."""
     owners: NDArray[np.int32] | None = field(default=None, kw_only=True)
@@ -210,7 +214,21 @@ class Microdata:
             persons=_number_persons(table, schema.unit),
             individuals=None if schema.household is None else _number_persons(table, schema.person),
             owners=None if (named := schema.person or schema.household) is None else table[named.name].codes,
-        )
+        )._check_households()
+
+    def _check_households(self) -> Microdata:
+        """The same; raises where a person is in several households, which k households would then not keep apart."""
+        if self.persons is None or self.individuals is None:
+            return self
+        pairs = np.unique(number_pairs(self.individuals, self.persons))
+        n_wrong = len(pairs) - len(np.unique(self.individuals))
+        if n_wrong:
+            names = [quoted(column.name) for column in (self.schema.person, self.schema.household) if column]
+            raise DataError(
+                f"{' and '.join(names)}: {counted(n_wrong, 'person')} have rows in several households. Give each "
+                "person one household, or leave the household column out."
+            )
+        return self
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
         """These records, in this order."""
@@ -222,6 +240,7 @@ class Microdata:
             persons=None if self.persons is None else self.persons[records],
             individuals=None if self.individuals is None else self.individuals[records],
             owners=None if self.owners is None else self.owners[records],
+            visits=None if self.visits is None else self.visits[records],
         )
 
     def as_part_of_itself(self) -> Microdata:
@@ -263,11 +282,15 @@ def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int
         return None
     column = table[attribute.name]
     if column.n_missing:
-        raise DataError(
-            f"Column {quoted(column.name)} has the role {attribute.role} and lacks a value in "
-            f"{counted(column.n_missing, 'row')}. Fill in whose rows these are, or remove the rows."
-        )
+        raise DataError(explain_lacking(attribute, column.n_missing))
     return None if len(np.unique(column.codes)) == len(column.codes) else renumber(column.codes)
+
+
+def explain_lacking(attribute: Attribute, n_rows: int) -> str:
+    return (
+        f"Column {quoted(attribute.name)} has the role {attribute.role} and lacks a value in "
+        f"{counted(n_rows, 'row')}. Fill in whose rows these are, or remove the rows."
+    )
 
 
 def read_only(codes: Codes) -> Codes:

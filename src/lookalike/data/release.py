@@ -111,14 +111,17 @@ class ExtentCells:
     role: Role = Role.QUASI
 
 
+BUCKET, PERSON, VISIT, COUNT = "bucket", "person", "visit", "count"
+"""Roles, and names, of columns of numbers."""
+
+
 @dataclass(frozen=True)
 class NumberCells:
     """A published column of plain whole numbers that is no attribute of a person: a bucket number, or how many rows."""
 
     name: str
     numbers: NDArray[np.int64]
-    are_counts: bool = False
-    """Whether they count rows; otherwise they say which rows belong together, and nothing else."""
+    role: str = BUCKET
 
 
 Cells = ExactCells | ExtentCells | NumberCells
@@ -182,27 +185,47 @@ class _Generalised(_Published):
         return (PublishedTable("release", (*cells, *self._value_columns())),)
 
 
+@dataclass(frozen=True, eq=False)
+class LinkedRows:
+    """Which rows belong to the same person, where a release says so."""
+
+    person_of_row: NDArray[np.int64]
+    """A number per person, drawn anew for every release: from 1 on, without gaps."""
+    visit_of_row: NDArray[np.int64]
+    """The place of the row among those of its person, from 1 on."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grouped(_Generalised):
-    """Homogeneous generalisation: rows of a group, which is a unit, share one extent a quasi-identifier."""
+    """Homogeneous generalisation: rows of a group, which is a unit, share one extent a quasi-identifier.
+
+    Linked rows are generalised by whole persons: a unit then is one visit of the persons of a group.
+    """
 
     form: ClassVar[str] = "grouped"
     group_of_row: NDArray[np.int32]
+    linked: LinkedRows | None = None
     made_up_of_group: NDArray[np.int64] | None = None
     """How many rows of each group are made up, where the release declares that; its groups are then numbered."""
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        (table,) = super().tables()
+        if self.linked is not None:
+            numbers = (
+                NumberCells(PERSON, self.linked.person_of_row, PERSON),
+                NumberCells(VISIT, self.linked.visit_of_row, VISIT),
+            )
+            return (PublishedTable(table.name, (*numbers, *table.columns)),)
+        if self.made_up_of_group is None:
+            return (table,)
+        number = NumberCells("group", self.group_of_row.astype(np.int64))
+        groups = NumberCells("group", np.arange(len(self.made_up_of_group), dtype=np.int64))
+        made_up = NumberCells(COUNTERFEITS, self.made_up_of_group, COUNT)
+        return PublishedTable(table.name, (number, *table.columns)), PublishedTable(COUNTERFEITS, (groups, made_up))
 
     @property
     def unit_of_row(self) -> NDArray[np.int32]:
         return self.group_of_row
-
-    def tables(self) -> tuple[PublishedTable, ...]:
-        (table,) = super().tables()
-        if self.made_up_of_group is None:
-            return (table,)
-        numbers = NumberCells("group", self.group_of_row.astype(np.int64))
-        groups = NumberCells("group", np.arange(len(self.made_up_of_group), dtype=np.int64))
-        made_up = NumberCells(COUNTERFEITS, self.made_up_of_group, are_counts=True)
-        return PublishedTable(table.name, (numbers, *table.columns)), PublishedTable(COUNTERFEITS, (groups, made_up))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -231,8 +254,8 @@ class Bucketized(_Published):
         return len(self.quasi)
 
     def tables(self) -> tuple[PublishedTable, ...]:
-        of_quasi = NumberCells("bucket", self.bucket_of_quasi.astype(np.int64))
-        of_values = NumberCells("bucket", self.bucket_of_sensitive.astype(np.int64))
+        of_quasi = NumberCells(BUCKET, self.bucket_of_quasi.astype(np.int64))
+        of_values = NumberCells(BUCKET, self.bucket_of_sensitive.astype(np.int64))
         known = _exact_columns(self.domains.quasi, self.quasi, Role.QUASI)
         return PublishedTable("qit", (*known, of_quasi)), PublishedTable("sat", (of_values, *self._value_columns()))
 
@@ -331,6 +354,13 @@ def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: i
     keys = np.unique(unit_of_record.astype(np.int64) * n_codes + codes)
     starts = np.searchsorted(keys, np.arange(n_units + 1, dtype=np.int64) * n_codes)
     return Sets(starts.astype(np.int64), (keys % n_codes).astype(np.int32))
+
+
+def has_open_ends(release: Release) -> bool:
+    """Whether some interval has one end only."""
+    extents = release.extents if isinstance(release, Grouped | Matched) else ()
+    runs = (held for held in extents if isinstance(held, Ranges))
+    return any(bool(np.isinf(held.low_points).any() or np.isinf(held.high_points).any()) for held in runs)
 
 
 def is_numeric_cell(domain: Domain) -> bool:

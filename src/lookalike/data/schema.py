@@ -50,7 +50,8 @@ class Role(StrEnum):
     PERSON = "person"
     """Says which rows belong to the same person: not published; promises count persons instead of rows."""
     HOUSEHOLD = "household"
-    """Says which rows belong to the same household: not published; promises count households, which is stronger."""
+    """Says which rows belong to the same household: not published; promises count households. A group of k
+    households has at least k persons; a household counts once for a value, however many of its members have it."""
 
 
 class Kind(StrEnum):
@@ -171,7 +172,7 @@ class Schema:
         """
         schema = cls.load(schema) if isinstance(schema, str | Path) else schema or cls(())
         sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
-        named = set[str]()
+        named: dict[str, Role] = {}
         single = {Role.PERSON: person, Role.HOUSEHOLD: household}
         for role, name in single.items():
             # A column named now replaces the one that the schema has in that role.
@@ -181,8 +182,9 @@ class Schema:
         for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carry), *units):
             for name in names:
                 if name in named:
-                    raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role.")
-                named.add(name)
+                    either = "" if named[name] is role else f": {named[name]} or {role}"
+                    raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role{either}.")
+                named[name] = role
                 if any(attribute.name == name for attribute in schema.attributes):
                     schema = schema.replace_attribute(replace(schema[name], role=role))
                 else:

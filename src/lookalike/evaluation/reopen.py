@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check, Grounds
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Codes, Microdata, Table
+from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError, RecipeError, quoted
+from lookalike.evaluation.counting import Counting, count_whom
 from lookalike.files.releases.describe import REWRITTEN
 from lookalike.files.releases.other_tools import read_foreign_table
 from lookalike.files.releases.read import ReleaseFolder, check_readable, over_original, release_folder
@@ -55,6 +60,10 @@ class Reopened:
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
     documents: Documents | None = None
     """Audit and report that lie in the folder, where an audit of the folder has their words."""
+    persons: StatedPersons | None = None
+    """Whose rows it has, as the release states it."""
+    as_stated: bool = True
+    """Whether persons are counted as the release states."""
 
 
 def reopen(
@@ -65,29 +74,32 @@ def reopen(
     suppressed: int = 0,
     audited: bool = False,
     ignore: Iterable[str] = (),
+    counting: Counting | None = None,
     **reading: Any,
 ) -> Reopened:
     """Read a release folder, or a table of another tool, together with the original it was made from.
 
     A folder of ours brings its own schema; for another tool's table the roles must be given. To be `audited`, the files
     are examined too: a folder must agree with the schema that is given and say nothing besides its release, and columns
-    without a role are refused but for those to `ignore`.
+    without a role are refused but for those to `ignore`. `counting` says who is counted; without it, whom the release
+    names.
     """
+    counting = counting or Counting()
     if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
         raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
     given = Schema.of(schema)
     with at_hand(release) as path:
         folder = release_folder(path)
         if folder is not None:
-            return _reopen_folder(original, path, folder, given, audited, tuple(ignore), reading)
-        if not given.attributes:
+            return _reopen_folder(original, path, folder, given, counting, audited, tuple(ignore), reading)
+        if not given.published:
             if isinstance(original, str | Path) and not is_url(original) and release_folder(Path(original)) is not None:
                 raise RecipeError(f"{original} is a release folder. Name the original first, then the release.")
             raise RecipeError(
                 f"{path} is not a release folder of lookalike, so it does not say which column is what. Name the "
                 "quasi-identifiers and the sensitive column (--qi A,B --sensitive S, or --schema FILE)."
             )
-        return _reopen_table(original, path, given, suppressed, audited, tuple(ignore), reading)
+        return _reopen_table(original, path, given, counting, suppressed, audited, tuple(ignore), reading)
 
 
 def _reopen_folder(
@@ -95,6 +107,7 @@ def _reopen_folder(
     path: Path,
     folder: Path,
     given: Schema,
+    counting: Counting,
     audited: bool,
     ignore: tuple[str, ...],
     reading: dict[str, Any],
@@ -102,14 +115,20 @@ def _reopen_folder(
     opened = ReleaseFolder(folder)
     own, manifest = opened.schema, opened.manifest
     stated = tuple(said for attribute in own.published for said in list_declared(attribute))
-    used = given if given.attributes else own
-    if audited and (given.attributes or ignore):
+    with_roles = bool(given.published)
+    used = given if with_roles else own
+    if audited and (with_roles or ignore):
         left = tuple(attribute for attribute in own.attributes if attribute.name not in ignore)
-        wanted = given if given.attributes else Schema(left)
+        wanted = given if with_roles else Schema(left)
         used, merged = agree_schema(own, wanted, ignore)
-        stated = merged if given.attributes else stated
+        stated = merged if with_roles else stated
+    counted = count_whom(counting, given, manifest.persons, in_parts=bool(manifest.parts))
+    used = counted.over(used)
     table = read_whole(original, used, **reading)
-    data = with_published_values(Microdata.encode(table, used), opened)
+    if audited:
+        counted.refuse_rows(table, used)
+    data, kept = counted.select(Microdata.encode(table, used), table)
+    data = with_published_values(data, opened)
     found = over_original(opened, data)
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
     examined, documents, ignored = Findings(), None, [f"column {quoted(name)} (ignored on request)" for name in ignore]
@@ -127,8 +146,8 @@ def _reopen_folder(
     with suppress(LookalikeError):
         algorithm = parse_algorithm(manifest.algorithm)
     grounds = Grounds(
-        publishers_roles=not given.attributes,
-        stated=(*list_stated(manifest), *stated),
+        publishers_roles=not with_roles,
+        stated=(*list_stated(manifest), *counted.stated, *stated),
         not_checked=(*ignored, *examined.not_checked),
         exact=exact_columns(found),
     )
@@ -141,10 +160,12 @@ def _reopen_folder(
         algorithm=algorithm,
         parts=manifest.parts,
         folder=path,
-        checks=examined.checks,
+        checks=(*examined.checks, *counted.check(data)),
         grounds=grounds,
-        unpublished=_find_unpublished(table, used),
+        unpublished=_find_unpublished(table, used, kept),
         documents=documents,
+        persons=manifest.persons,
+        as_stated=counted.as_stated,
     )
 
 
@@ -152,14 +173,19 @@ def _reopen_table(
     original: Any,
     path: Path,
     schema: Schema,
+    counting: Counting,
     suppressed: int,
     audited: bool,
     ignore: tuple[str, ...],
     reading: dict[str, Any],
 ) -> Reopened:
     check_readable(path)
+    counted = count_whom(counting, schema, None)
+    schema = counted.over(schema)
     table = read_whole(original, schema, **reading)
-    data = Microdata.encode(table, schema)
+    if audited:
+        counted.refuse_rows(table, schema)
+    data, kept = counted.select(Microdata.encode(table, schema), table)
     notes = list(table.notes)
     found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)
     examined = Findings()
@@ -169,6 +195,7 @@ def _reopen_table(
         examined = examine_table(path, cells, data, ignore, table.names)
     grounds = Grounds(
         publishers_roles=False,
+        stated=counted.stated,
         not_checked=examined.not_checked,
         normalised=examined.normalised,
         exact=exact_columns(found),
@@ -180,10 +207,12 @@ def _reopen_table(
         folder=path,
         checks=examined.checks,
         grounds=grounds,
-        unpublished=_find_unpublished(table, schema),
+        unpublished=_find_unpublished(table, schema, kept),
     )
 
 
-def _find_unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
+def _find_unpublished(table: Table, schema: Schema, kept: NDArray[np.int64] | None) -> dict[str, Codes]:
+    """Of the records that are published; `kept`: their rows, None: all."""
     published = {attribute.name for attribute in schema.published}
-    return {column.name: column.codes for column in table.columns if column.name not in published}
+    found = {column.name: column.codes for column in table.columns if column.name not in published}
+    return found if kept is None else {name: codes[kept] for name, codes in found.items()}

@@ -247,10 +247,12 @@ def _count_persons(rule, sensitive, members, start, stop, tally):  # type: ignor
 
 @inner
 def _known_numbers_hold(rule, index, n_rows, most, tally, n_touched):  # type: ignore[no-untyped-def]
-    """Whether `most` records drawn from the group show each value with at most its ceiling.
+    """Whether `most` records drawn from the group show each value with at most its ceiling, and one with its floor.
 
-    The tally has numbers of records. Floats, so a tie counts as broken: the safe side.
+    The tally has numbers of records. One record is compared exactly; several in floats, and a tie counts as broken.
     """
+    if not _shares_hold(rule, index, n_rows, tally, n_touched):
+        return False
     if rule.settings[index]["has_ceilings"] == 0:
         return True
     for place in range(n_touched):
@@ -258,7 +260,15 @@ def _known_numbers_hold(rule, index, n_rows, most, tally, n_touched):  # type: i
         ceiling = rule.values[index, code]["ceiling_num"] / rule.values[index, code]["ceiling_den"]
         if ceiling >= 1.0:
             continue
-        others = n_rows - tally.counts[code]
+        count = tally.counts[code]
+        if count == 1:
+            # most / n_rows, exactly.
+            if not at_most(
+                most, rule.values[index, code]["ceiling_den"], rule.values[index, code]["ceiling_num"], n_rows
+            ):
+                return False
+            continue
+        others = n_rows - count
         none = 1.0
         for taken in range(most):
             if others <= taken:

@@ -17,7 +17,7 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, Values, Whole
-from lookalike.data.persons import total_of
+from lookalike.data.persons import Unit, total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, quoted
 from lookalike.models.shared.exact import percent_at_most, three_decimals_up
@@ -60,10 +60,12 @@ class AlphaK(WrittenModel):
     scale = "alpha"
     by_share = False
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
         sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
         return describe_reader(
-            form, f"{describe_hiding(self.k, form)}, and {sure}{EXACT_POINTS if form == 'bucketized' else ''}"
+            form,
+            f"{describe_hiding(self.k, form, unit)}, and {sure}{EXACT_POINTS if form == 'bucketized' else ''}",
+            unit,
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
@@ -89,7 +91,7 @@ class AlphaK(WrittenModel):
     def level(self, exposure: Exposure) -> Level:
         """The largest belief; infinite if some group is smaller than k, so that it cannot hold."""
         column = sensitive_column(self, exposure.column)
-        smallest = smallest_size(exposure.sizes)
+        smallest = smallest_size(exposure.sizes[: exposure.n_classes])
         detail = f"smallest group {smallest.value}"
         if smallest.value < self.k:
             return Level(math.inf, smallest.unit, detail)

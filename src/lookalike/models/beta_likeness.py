@@ -26,7 +26,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, number_text
-from lookalike.data.persons import total_of
+from lookalike.data.persons import Unit, total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most, sign_of
@@ -34,6 +34,7 @@ from lookalike.models.shared.exposures import (
     Extremes,
     column_text,
     describe_reader,
+    describe_share,
     find_shares,
     highest_beliefs,
     least_size,
@@ -89,10 +90,10 @@ class BetaLikeness(WrittenModel):
     def level_title(self) -> str:
         return f"{self.level_name} reached: largest gain of belief"
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
         sentence = (
             f"raises the probability of any value of {column_text(column)} by at most "
-            f"{percent_at_most(self.beta)} of its share in the whole table"
+            f"{percent_at_most(self.beta)} of {describe_share(unit)}"
         )
         if self.bound == "enhanced":
             sentence += ", and never to certainty"
@@ -101,7 +102,7 @@ class BetaLikeness(WrittenModel):
             # What is kept is a least, so it is rounded down.
             percent = number_text(Fraction(math.floor(kept * 10_000), 100))
             sentence += f", and lowers it to no less than {percent} % of that share"
-        return describe_reader(form, sentence)
+        return describe_reader(form, sentence, unit)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         """Always: the whole table as one group changes no belief."""

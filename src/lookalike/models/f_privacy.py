@@ -29,6 +29,7 @@ from lookalike.data.contracts import Level, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescape
+from lookalike.data.persons import Unit
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import three_decimals_up
@@ -36,6 +37,7 @@ from lookalike.models.shared.exposures import (
     codes_of,
     column_text,
     describe_reader,
+    describe_share,
     find_shares,
     highest_beliefs,
     least_size,
@@ -125,18 +127,16 @@ class FPrivacy(WrittenModel):
         if file is not None:
             object.__setattr__(self, "ceilings", _read_ceilings(Path(file)))
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
         start = f"gives a value of {column_text(column)} a probability of at most"
         if self.theta is not None and self.base is not None:
-            bound = (
-                f"{number_text(self.theta)} times its share in the whole table plus {number_text(self.base * 100)} %"
-            )
-            return describe_reader(form, f"{start} {bound}")
+            bound = f"{number_text(self.theta)} times {describe_share(unit)} plus {number_text(self.base * 100)} %"
+            return describe_reader(form, f"{start} {bound}", unit)
         named = [name for name, _ in self.ceilings or () if name != _OTHERS]
         if len(named) == len(self.ceilings or ()):
             listed = "the listed value" if len(named) == 1 else f"any of the {len(named)} listed values"
             start = f"gives {listed} of {column_text(column)} a probability of at most"
-        return describe_reader(form, f"{start} the ceiling given for it")
+        return describe_reader(form, f"{start} the ceiling given for it", unit)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

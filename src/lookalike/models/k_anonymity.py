@@ -13,6 +13,7 @@ from typing import ClassVar
 from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Whole
+from lookalike.data.persons import Unit
 from lookalike.models.shared.exposures import (
     EXACT_POINTS,
     describe_hiding,
@@ -37,8 +38,9 @@ class KAnonymity(SizeModel):
     k: Whole = Whole(low=1)
     """Fewest rows that a person can be narrowed down to."""
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
-        return describe_reader(form, f"{describe_hiding(self.k, form)}{EXACT_POINTS if form == 'bucketized' else ''}")
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
+        points = EXACT_POINTS if form == "bucketized" else ""
+        return describe_reader(form, f"{describe_hiding(self.k, form, unit)}{points}", unit)
 
     def level(self, exposure: Exposure) -> Level:
         level = smallest_size(exposure.sizes)

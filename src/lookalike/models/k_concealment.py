@@ -12,6 +12,7 @@ from typing import ClassVar
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Whole
+from lookalike.data.persons import Unit
 from lookalike.errors import counted
 from lookalike.models.shared.exposures import (
     EXACT_POINTS,
@@ -37,7 +38,10 @@ class KConcealment(SizeModel):
     k: Whole = Whole(low=1)
     """Fewest rows that a person may be behind in some complete assignment."""
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
+        if unit is not None:
+            owners = f"any of at least {counted(self.k, f'different {unit.noun}')}"
+            return describe_reader(form, f"cannot rule out {owners}{EXACT_POINTS * (form == 'bucketized')}", unit)
         if form == "bucketized":
             held = (
                 f"any of at least {counted(self.k, 'record')} of a bucket that may hold that person's sensitive values"

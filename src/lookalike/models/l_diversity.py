@@ -28,7 +28,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
-from lookalike.data.persons import total_of
+from lookalike.data.persons import Unit, total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
@@ -181,7 +181,7 @@ class LDiversity(WrittenModel):
         recursive = largest_recursive(prior, column)
         return [*((model, "the largest l") for model in kinds), (recursive, f"the largest l with c = {_RECURSIVE_C}")]
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
         ell, where = number_text(self.ell), column_text(column)
         share = percent_at_most(1 / self.ell)
         if self.kind == "distinct":
@@ -198,7 +198,7 @@ class LDiversity(WrittenModel):
             said = f"can be at most {share} sure that {where} holds a designated value"
         else:
             said = f"can be at most {share} sure of {any_value(self.subset)} of {where}"
-        return describe_reader(form, said)
+        return describe_reader(form, said, unit)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

@@ -3,6 +3,8 @@
 A property is any set of values, so the level of a unit is a knapsack: the most belief that fits into sets whose share
 of the table is at most rho1. It is found exactly: a relaxation that may take parts of a value bounds every unit (one
 sort of the entries), and only units whose bound exceeds the best so far are solved, over lists of undominated sets.
+Persons with several values would have a share in several properties at once, so shares of properties would not be sums
+of shares of values: by persons the level is read from distributions mixed by person.
 Groups are asked for something simpler and stronger: each value that is at most rho1 likely stays within rho2 / rho1
 times its share; such beliefs add up to at most rho2 for every property.
 """
@@ -22,6 +24,7 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
+from lookalike.data.persons import Unit
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most
@@ -62,15 +65,18 @@ class RhoPrivacy(WrittenModel):
                 f"rho-privacy: rho2 is {number_text(self.rho2)}. It must be above rho1, {number_text(self.rho1)}."
             )
 
+    by_distribution = True
+
     @property
     def asked(self) -> Fraction:
         return self.rho2
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
         return describe_reader(
             form,
             f"can be at most {percent_at_most(self.rho2)} sure of anything about {column_text(column)} that is true of "
-            f"at most {percent_at_most(self.rho1)} of the whole table",
+            f"at most {percent_at_most(self.rho1)} of {'the whole table' if unit is None else f'all {unit.noun}s'}",
+            unit,
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

@@ -29,6 +29,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, number_text
+from lookalike.data.persons import Unit
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind
@@ -236,11 +237,13 @@ class TCloseness(WrittenModel):
                 "is never larger."
             )
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
+        mixed = "" if unit is None else f", where the values of a {unit.noun} count in equal parts,"
         return describe_reader(
             form,
             f"is left with probabilities for {column_text(column)} that differ from its distribution in the whole "
-            f"table by at most {number_text(self.t)} ({_IN_WORDS[self.distance]})",
+            f"table{mixed} by at most {number_text(self.t)} ({_IN_WORDS[self.distance]})",
+            unit,
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

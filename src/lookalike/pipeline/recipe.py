@@ -7,19 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.shared.synthesis import Synthesizer
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
+from lookalike.data.person_settings import APART, LAST, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
-from lookalike.errors import RecipeError, Unsupported, counted, quoted
+from lookalike.data.schema import Role, Schema
+from lookalike.errors import RecipeError, Unsupported, counted, quoted, unknown_name
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -40,6 +41,11 @@ class Recipe:
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
+    for_scheme: bool = False
+    """Whether a scheme is to be made of the release, so that the method must part its cells."""
+
+    def __post_init__(self) -> None:
+        self.persons.check(person=self.schema.unit is not None)
 
     @classmethod
     def of(
@@ -50,6 +56,7 @@ class Recipe:
         adversary: str = READS_RELEASE,
         seed: int | None = None,
         persons: PersonSettings | None = None,
+        for_scheme: bool = False,
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
@@ -60,6 +67,7 @@ class Recipe:
             adversary=adversary,
             seed=seed,
             persons=persons or PersonSettings(),
+            for_scheme=for_scheme,
         )
 
 
@@ -76,10 +84,14 @@ class Prepared:
     algorithm: Algorithm
     notes: tuple[str, ...]
     """What was guessed and chosen, in sentences."""
+    rows_by_order: bool = False
+    """Whether the order of the table, which may depend on values, decides which rows of a person are published."""
 
     @property
     def adversary(self) -> str:
         """Whom the release is made for: at least the one asked for."""
+        if self.rows_by_order:
+            return self.recipe.adversary
         own = self.algorithm.adversary
         if refuse_persons(self.algorithm, self.promises, self.data, own) is not None:
             # Where persons have several rows, the method withstands no more than was asked for.
@@ -103,7 +115,13 @@ def prepare(
     table must allow some release of its own records that keeps the promises; not so where rows are made up.
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
-    data, recipe, left_out = select_rows(data, recipe)
+    data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
+    by_order = bool(left_out) and recipe.persons.keep != RANDOM
+    if by_order and recipe.adversary == KNOWS_METHOD:
+        raise Unsupported(
+            f"keep={recipe.persons.keep} takes rows by the order of the table, which may depend on sensitive values, "
+            "and an attacker who knows the method may know that order. Let rows be drawn (--keep random)."
+        )
     promises = settle(recipe.promises, data)
     requirements = require(promises, data, eligible=eligible)
     kinds = ALGORITHMS.values() if among is None else among
@@ -115,6 +133,7 @@ def prepare(
         requirements=requirements,
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        rows_by_order=by_order,
     )
 
 
@@ -146,11 +165,23 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     return tuple(dict.fromkeys(settled))
 
 
-def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
-    """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
-    given = recipe.persons
+def select_rows(
+    data: Microdata, recipe: Recipe, table: Table | None = None
+) -> tuple[Microdata, Recipe, tuple[str, ...]]:
+    """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
+    given, unit = recipe.persons, recipe.schema.unit
     if data.persons is None:
-        return data, recipe, ()
+        if unit is None or data.whole is not None:
+            return data, recipe, ()
+        said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
+        return data, drop_persons(recipe), (said,)
+    if given.rows == LINKED and data.individuals is not None:
+        raise Unsupported(
+            "Rows are linked by a number per person, and promises count households here. Leave --household out, or "
+            "publish rows apart (--rows apart)."
+        )
+    if given.order is not None:
+        data = replace(data, visits=order_visits(data, table, given.order))
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -203,17 +234,76 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     persons = data.persons
     if persons is None:
         return data
-    data = replace(data, number_known=given.number_known)
+    rows = choose_rows(data, given)
+    places = rank_rows(persons, order_rows(data)).astype(np.int32) if given.rows == LINKED else None
+    data = replace(data, number_known=given.number_known, visits=places)
     if given.most_rows is None:
         return data
-    order = np.arange(data.n_rows)
+    chosen = data.take(rows)
+    if given.most_rows == 1 or chosen.persons is None:
+        return replace(chosen, persons=None, individuals=None, visits=None)
+    if chosen.visits is not None:
+        # The rows that were left out leave no gaps.
+        places = rank_rows(chosen.persons, order_rows(chosen)).astype(np.int32)
+        chosen = replace(chosen, visits=places)
+    return chosen
+
+
+def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
+    """The rows that are published, in the order of the table."""
+    assert data.persons is not None, "Only rows of persons are chosen."
+    order = order_rows(data)
+    if given.most_rows is None:
+        return np.arange(data.n_rows)
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
         order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
-    chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
-    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+    return np.flatnonzero(rank_rows(data.persons, order) < given.most_rows)
+
+
+def order_rows(data: Microdata) -> NDArray[np.int64]:
+    """The rows in an order in which those of each person stand in theirs."""
+    return np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
+
+
+def state_persons(recipe: Recipe) -> StatedPersons | None:
+    """What the release says about whose rows it has; None where nothing has to be said.
+
+    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    """
+    if recipe.schema.unit is None:
+        return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
+    person, household = (
+        None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
+    )
+    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
+    return stated if recipe.seed is None else stated.without_salt()
+
+
+def drop_persons(recipe: Recipe) -> Recipe:
+    """The recipe for a table in which no person repeats: as without the column, and nothing is said about it."""
+    units = (recipe.schema.person, recipe.schema.household)
+    attributes = (
+        replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
+        for attribute in recipe.schema.attributes
+    )
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
+    return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
+
+
+def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[np.int32]:
+    """The place of each record among those of its person by that column; ties in the order of the table."""
+    assert data.persons is not None, "Only rows of persons are ordered."
+    blocks = (data.quasi, data.sensitive, data.carried)
+    encoded = dict(zip((domain.name for domain in data.domains.all), np.hstack(blocks).T, strict=True))
+    if table is not None:
+        encoded |= {one.name: one.codes for one in table.columns}
+    if column not in encoded:
+        raise RecipeError(unknown_name("column to order by", column, encoded))
+    order = np.argsort(encoded[column], kind="stable")
+    return rank_rows(data.persons, order).astype(np.int32)
 
 
 def require(promises: Sequence[Promise], data: Microdata, *, eligible: bool = True) -> tuple[Requirement, ...]:
@@ -238,17 +328,35 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(f"{reason}.")
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
+    if recipe.for_scheme and recipe.algorithm:
+        refuse_scheme(recipe.algorithm)
+    elif recipe.for_scheme:
+        candidates = [candidate for candidate in candidates if candidate.cells_apart]
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
         reason = find_refusal(algorithm, recipe.adversary, promises, requirements, data.domains)
         reason = reason or refuse_persons(algorithm, promises, data, recipe.adversary)
+        if data.visits is not None:
+            reason = reason or algorithm.refuses_linked_rows(requirements)
         if reason is None:
             said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
             return algorithm, said
         refusals.append(f"{algorithm.name}: {reason}")
     raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
+
+
+def refuse_scheme(algorithm: Algorithm) -> None:
+    """Raise `Unsupported` if no scheme can be made of what a method publishes."""
+    if not algorithm.cells_apart:
+        able = " or ".join(name for name, kind in ALGORITHMS.items() if kind().cells_apart)
+        raise Unsupported(
+            f"No scheme can be made of a release by {algorithm.name}: a scheme needs cells that cover the whole domain "
+            f"and do not overlap. Use --algorithm {able}, or leave --scheme-out out."
+        )
 
 
 def find_refusal(
@@ -273,13 +381,17 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     """Why an algorithm cannot keep these promises for persons with several rows, or None."""
     if data.persons is None:
         return None
+    return _refuse_distributions(promises) or algorithm.refuses_persons(promises, adversary)
+
+
+def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
-                f"{promise.model.name} compares whole distributions, which are kept for one row per person only "
-                "(--rows one)"
+                f"{promise.model} is about whole distributions, in which a person has one value: "
+                "publish one row per person (--rows one)"
             )
-    return algorithm.refuses_persons(promises, adversary)
+    return None
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:

@@ -131,9 +131,9 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
-        # Rows that are made up group by group are no part of any grouping of the records.
-        of_records = isinstance(release, Grouped) and release.made_up_of_group is None
-        bound = loss_bound(data, prepared.requirements, rng) if of_records else None
+        # The bound is a mean over all records; rows that are left out or made up would not count in the loss alike.
+        whole = isinstance(release, Grouped) and not release.withheld.n_suppressed and not release.withheld.n_dummies
+        bound = loss_bound(data, prepared.requirements, rng) if whole else None
     return MadeWhole(
         recipe=recipe,
         promises=prepared.promises,

@@ -45,6 +45,14 @@ def test_ticks_of_logarithms_are_powers_of_ten_and_between(values: tuple[float, 
     assert " ".join(label for _, label in Numbers.over(values, 400, log=True).ticks) == labels
 
 
+@pytest.mark.parametrize(
+    ("values", "labels"), [((1, 5), "1 2 3 4 5"), ((2, 3), "2 3"), ((1, 30), "0 5 10 15 20 25 30"), ((4, 4), "3 4 5")]
+)
+def test_whole_numbers_have_whole_ticks(values: tuple[float, ...], labels: str) -> None:
+    axis = Numbers.over(values, 300, whole=True)
+    assert " ".join(label for _, label in axis.ticks) == labels
+
+
 def test_percents_have_no_more_decimals_than_their_step() -> None:
     assert [label for _, label in Numbers.over([0, 0.02], 430, percent=True).ticks][:3] == ["0.0%", "0.2%", "0.4%"]
     assert [label for _, label in Numbers.over([0, 0.7], 200, percent=True).ticks][-1] == "80%"

@@ -41,6 +41,14 @@ def test_lines_have_a_path_each_and_ends() -> None:
     assert charts.COLOURS[1] in text
 
 
+def test_a_ninth_line_is_dashed_and_its_marks_are_outlines() -> None:
+    rows = [{"x": at, "y": turn, "series": f"series {turn}"} for turn in range(9) for at in (1, 2)]
+    drawn = charts.svg(charts.lines(rows, "x", "y", "series"))
+    assert drawn.count('stroke-dasharray="5 3"') == 1
+    # Two points and the legend.
+    assert drawn.count('fill="none" stroke="#0072B2" stroke-width="1.4"') == 3
+
+
 def test_logarithms_and_names_on_an_axis() -> None:
     rows = [{"step": name, "seconds": seconds} for name, seconds in (("read", 1), ("write", 1000))]
     words = " ".join(drawn(charts.lines(rows, "step", "seconds", log_y=True))[0].itertext())

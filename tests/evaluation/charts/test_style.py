@@ -21,9 +21,15 @@ def test_what_is_shortened_fits_and_begins_alike(text: str, most: float) -> None
     assert shown == text or (shown[-1] == "\u2026" and text.startswith(shown[:-1]))
 
 
+def test_the_second_time_around_looks_are_hollow() -> None:
+    looks = list(looks_of([f"series {turn}" for turn in range(20)]).values())
+    assert len(set(looks[:16])) == 16
+    assert [look.hollow for look in looks] == [False] * 8 + [True] * 8 + [False] * 4
+
+
 def test_every_series_has_its_look() -> None:
     looks = looks_of([f"series {turn}" for turn in range(12)], ["series 3"])
-    assert len({look for name, look in looks.items() if name != "series 3"}) == 8
+    assert len({look for name, look in looks.items() if name != "series 3"}) == 11
     assert looks["series 3"].shape == WALL
     assert [look.colour for look in looks.values()][:8] == list(COLOURS)
 

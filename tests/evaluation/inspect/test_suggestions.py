@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.column_names import words_of
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.evaluation.inspect.suggestions import (
     code_reason,
-    repeating_persons,
     suggest_role,
     taxonomy_hint,
-    words_of,
 )
 
 
@@ -126,15 +125,6 @@ def test_empty_and_constant_columns_tell_nobody_apart() -> None:
     assert suggest_role(column("x", [None, None])) == (Role.CARRIED, "it is empty")
     assert suggest_role(column("x", ["a", "a"]))[0] is Role.CARRIED
     assert suggest_role(column("x", ["a", None]))[0] is Role.QUASI
-
-
-def test_persons_with_several_rows_are_noted() -> None:
-    note = repeating_persons(column("patient_id", ["secret", "secret", "b"]))
-    assert note is not None
-    assert '"patient_id"' in note
-    assert "secret" not in note
-    assert repeating_persons(column("patient_id", ["a", "b", None, None])) is None
-    assert repeating_persons(column("city", ["a", "a"])) is None
 
 
 @given(st.text(max_size=30), st.lists(st.none() | st.text(max_size=12), max_size=60))

@@ -115,7 +115,8 @@ def test_repeated_rows_and_persons_are_counted() -> None:
     table = Table((column("patient_id", ["a", "a", "a", "b"]), column("disease", ["x", "x", "y", "x"])))
     found = inspect(table)
     assert found.n_duplicates == 1
-    assert any('"patient_id" has values in more than one row' in note for note in found.notes)
+    assert any('4 rows of 2 persons by "patient_id", at most 3 of one' in note for note in found.notes)
+    assert found["patient_id"].suggested_role is Role.PERSON
 
 
 def test_an_empty_table_has_no_groups() -> None:

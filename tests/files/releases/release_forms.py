@@ -29,7 +29,7 @@ from lookalike.data.release import (
 )
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.files.releases.describe import Manifest, StatedPromise, state_promise
-from lookalike.files.releases.private import private_beside
+from lookalike.files.releases.private import Private, private_beside
 from lookalike.version import __version__
 
 MANIFEST = Manifest(
@@ -53,7 +53,7 @@ def promising(form: str, *promises: Promise) -> Manifest:
 
 def write_private(folder: Path, linkage: RecordMap, seed: int | None = None, *, overwrite: bool = False) -> Path:
     """The private part of a release, without the release."""
-    with private_beside(folder, linkage, seed, overwrite=overwrite) as target:
+    with private_beside(folder, Private(record_map=linkage, seed=seed), overwrite=overwrite) as target:
         return target
 
 

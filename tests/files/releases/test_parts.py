@@ -318,10 +318,10 @@ def test_a_list_of_parts_that_was_changed(folder: Path, change: str) -> None:
         elif change == "kind":
             del table["parts"][0]["parquet"]
         else:
-            block["format"] = 3
+            block["format"] = 4
 
     with_descriptor(folder, changed)
-    with pytest.raises(DataError, match="reads 1 and 2" if change == "format" else "lacks parts of its"):
+    with pytest.raises(DataError, match="reads 1, 2 and 3" if change == "format" else "lacks parts of its"):
         ReleaseFolder(folder).manifest
 
 

@@ -19,6 +19,7 @@ import lookalike as la
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital, to_csv
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, Unsupported
 from lookalike.models import parse_promise
@@ -109,6 +110,40 @@ def test_spark_and_one_machine_agree_to_the_byte(
     assert here.audit.passed
     assert str(there) == str(here)
     assert digests(tmp_path / "there") == digests(tmp_path / "here")
+
+
+@pytest.mark.parametrize("settings", [{}, {"contribution": 2}, {"rows": "one"}])
+def test_persons_are_counted_and_drawn_alike(
+    settings: dict[str, Any], spark: SparkSession, stays: pl.DataFrame, tmp_path: Path
+) -> None:
+    """Patients with several stays: the same rows are drawn and the same persons counted wherever rows lie."""
+    many = stays.with_columns(patient=pl.Series([f"p{(row * 7) % 1700}" for row in range(N_ROWS)]))
+    many.write_parquet(tmp_path / "stays.parquet", row_group_size=700)
+    frame = spark.read.parquet(str(tmp_path / "stays.parquet")).repartition(3)
+    recipe = recipe_of(
+        "mondrian", "k-anonymity:5", Schema.of(SCHEMA, person="patient"), persons=PersonSettings(**settings)
+    )
+    cuts = cuts_for(stays, recipe_of("mondrian", "k-anonymity:5"))
+    here = _publish_in_parts(LocalBackend(many), recipe, tmp_path / "here", fragments=cuts)
+    there = _publish_in_parts(SparkBackend(frame), recipe, tmp_path / "there", fragments=cuts)
+    assert here.audit.passed
+    assert here.audit.n_persons == (1700 if settings.get("rows") != "one" else None)
+    assert here.n_rows == {"contribution": 3400, "rows": 1700}.get(next(iter(settings), ""), N_ROWS)
+    assert str(there) == str(here)
+    assert digests(tmp_path / "there") == digests(tmp_path / "here")
+    if not settings:
+        # And where the cluster decides about the cuts itself.
+        alone = la.publish(
+            frame,
+            schema=recipe.schema,
+            model=["k-anonymity:5", "l-diversity:2"],
+            algorithm="mondrian",
+            part_rows=PART_ROWS,
+            out=tmp_path / "alone",
+        )
+        assert alone.n_parts >= 2
+        assert alone.audit.passed
+        assert alone.audit.n_persons == 1700
 
 
 def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(

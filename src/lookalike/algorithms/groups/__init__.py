@@ -167,17 +167,45 @@ class Groups(Grouping):
             )
         return None
 
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        if any(requirement.distinct > 1 for requirement in requirements):
+            return "of linked rows it keeps limits on each value by itself, and not numbers of different values"
+        return None
+
     def cautions(self) -> list[str]:
         return warn_of_given_cell(self.cell) if self.mode == "strict" else []
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Grouped, RecordMap]:
+        if data.visits is not None:
+            return self._link_rows(data, requirements, rng, progress)
         remarks: list[str] = []
         group_of_record, n_groups = self.partition(data, requirements, rng, progress, remarks.append)
         check_single_group(data, requirements, n_groups)
         release, record_map = publish_groups(data, group_of_record, n_groups, rng)
         return release, replace(record_map, remarks=tuple(dict.fromkeys(remarks)))
+
+    def _link_rows(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Grouped, RecordMap]:
+        """A release of whole persons, whose rows carry a person number."""
+        from lookalike.algorithms.groups.linked import group_persons, publish_linked
+
+        stop = threading.Event()
+
+        def report(share: float, loss: float) -> None:
+            if progress(SEARCHING, share, f"loss {loss:.4f}"):
+                stop.set()
+
+        with start_threads(stop.set) as pool:
+            run = Run(rng, pool.map, report, stop.is_set)
+            units = group_persons(data, requirements, self.cell, self._effort, run)
+        return publish_linked(data, units, rng)
+
+    @property
+    def _effort(self) -> Effort:
+        return EFFORTS.get(self.effort) or replace(EFFORTS["balanced"], seconds=float(self.effort))
 
     def partition(
         self,
@@ -200,13 +228,12 @@ class Groups(Grouping):
 
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
-        effort = EFFORTS.get(self.effort) or replace(EFFORTS["balanced"], seconds=float(self.effort))
         search = strict_groups if strict else free_groups
         if data.persons is not None:
             search = person_groups
         with start_threads(stop.set) as pool:
             run = Run(rng, pool.map, report, stop.is_set, remark)
-            found = search(data, requirements, self.cell, effort.scale_to(data.n_rows), run)
+            found = search(data, requirements, self.cell, self._effort.scale_to(data.n_rows), run)
         group_of_record = np.empty(data.n_rows, dtype=np.int32)
         sizes = [len(members) for members in found]
         group_of_record[np.concatenate(found)] = np.repeat(np.arange(len(found), dtype=np.int32), sizes)

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.groups import EFFORTS
-from lookalike.algorithms.shared.method import Method, least_ceilings, left_out, start_threads
+from lookalike.algorithms.shared.method import Method, least_ceilings, least_room, left_out, start_threads
+from lookalike.algorithms.shared.person_buckets import bucket_persons
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise, Slices, Undivided
-from lookalike.data.microdata import Microdata, rank_within
+from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
-from lookalike.data.persons import number_pairs
 from lookalike.data.release import Bucketized, RecordMap
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Unsupported, counted
+from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -124,44 +124,6 @@ def at_random(value_of_record: Counts, slots: Slots, rng: Randomness) -> Counts:
     return bucket_of_record
 
 
-def part_persons(
-    bucket_of_record: Counts, value_of_record: Counts, persons: NDArray[np.int32], rng: Randomness
-) -> None:
-    """Swap records of equal values between buckets until no bucket has two of one person; the numbers of values stay.
-
-    Costs a few steps per record that has to move.
-    """
-    holds = set(number_pairs(bucket_of_record, persons).tolist())
-    width = int(persons.max(initial=0)) + 1
-    order = rng.child("order").permutation(len(persons))
-    ranks = rank_within(number_pairs(bucket_of_record, persons)[order])
-    moving = order[ranks > 0]
-    by_value = np.argsort(value_of_record, kind="stable")
-    starts = np.searchsorted(value_of_record[by_value], np.arange(int(value_of_record.max(initial=0)) + 2))
-    for record in moving.tolist():
-        value, here, person = int(value_of_record[record]), int(bucket_of_record[record]), int(persons[record])
-        alike = by_value[starts[value] : starts[value + 1]]
-        begin = int(rng.child("begin", record).integers(len(alike), 1)[0])
-        for other in np.roll(alike, -begin).tolist():
-            there, owner = int(bucket_of_record[other]), int(persons[other])
-            if there == here or owner == person:
-                continue
-            if there * width + person in holds or here * width + owner in holds:
-                continue
-            # The other record may be one that still has to move: its person then stays in the bucket.
-            stays = np.count_nonzero((bucket_of_record == there) & (persons == owner)) > 1
-            bucket_of_record[record], bucket_of_record[other] = there, here
-            holds |= {there * width + person, here * width + owner}
-            if not stays:
-                holds.discard(there * width + owner)
-            break
-        else:
-            raise Unsupported(
-                "A person has so many rows that they cannot all be in different buckets. Publish fewer rows per person "
-                "(--contribution C, or --rows one), or use groups."
-            )
-
-
 @dataclass(frozen=True)
 class Asked:
     """The values that occur, how often, the ceiling of each, and the least size of a bucket."""
@@ -219,13 +181,20 @@ class Bucketizing(Method):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Bucketized, RecordMap]:
         values, ceilings, least = least_ceilings(self.name, data, requirements)
+        about_values = any(requirement.column is not None for requirement in requirements)
+        if data.persons is not None:
+            least = max(least, least_room(data, requirements))
+            bucket_of_record, n_buckets = bucket_persons(
+                data, values if about_values else None, ceilings, least, rng.child("persons"), progress
+            )
+            return publish_buckets(data, bucket_of_record, n_buckets, rng)
         present, value_of_record = np.unique(values, return_inverse=True)
         value_of_record = value_of_record.reshape(-1).astype(np.int64)
         asked = Asked(
             np.bincount(value_of_record),
             [ceilings[value] for value in present.tolist()],
             least,
-            has_values=any(requirement.column is not None for requirement in requirements),
+            has_values=about_values,
         )
         slots, remarks = self.slots(asked, rng.child("sizes"), progress)
         progress("assign", 0.0, counted(slots.n_buckets, "bucket"))
@@ -238,8 +207,6 @@ class Bucketizing(Method):
             )
         else:
             bucket_of_record = at_random(value_of_record, slots, rng.child("records"))
-        if data.persons is not None:
-            part_persons(bucket_of_record, value_of_record, data.persons, rng.child("persons"))
         progress("assign", 1.0)
         release, record_map = publish_buckets(data, bucket_of_record, slots.n_buckets, rng)
         return release, replace(record_map, remarks=(*remarks, *_single_remarks(slots)))

@@ -122,6 +122,7 @@ class Method:
     kernels: ClassVar[Collection[str]] = ()
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Settings that somebody may look for here, and where they are instead."""
+    cells_apart: ClassVar[bool] = False
 
     @property
     def in_parts(self) -> Cutting | Undivided:
@@ -168,6 +169,9 @@ class Method:
 
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         return "it counts rows, not persons; publish one row per person (--rows one), or use groups or mondrian"
+
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        return "it groups rows, not whole persons, so a person number would tell whose row each is; use groups"
 
     def __str__(self) -> str:
         return component_text(self)
@@ -236,21 +240,23 @@ def left_out(data: Microdata, is_left_out: NDArray[np.bool_]) -> Withheld:
 
 
 def check_single_group(data: Microdata, requirements: Sequence[Requirement], n_groups: int) -> None:
-    """Refuse one group of all rows if it breaks a ceiling for an attacker who knows how many rows a person has."""
+    """Refuse one group of all rows if it breaks a bound for an attacker who knows how many rows a person has."""
     if data.persons is None or not data.number_known or n_groups > 1:
         return
     most = int(np.bincount(data.persons).max())
     for requirement in requirements:
-        if requirement.column is None or requirement.ceilings is None:
+        if requirement.column is None:
             continue
         counts = data.counts(requirement.column).tolist()
-        for count, ceiling in zip(counts, requirement.ceilings, strict=True):
-            if count and chance_of_value(data.n_rows, count, most) > ceiling:
+        ceilings = requirement.ceilings or [Fraction(1)] * len(counts)
+        floors = requirement.floors or [Fraction(0)] * len(counts)
+        for count, ceiling, floor in zip(counts, ceilings, floors, strict=True):
+            if (count and chance_of_value(data.n_rows, count, most) > ceiling) or count < floor * data.n_rows:
                 raise Infeasible(
                     "The promise cannot be kept against an attacker who knows how many rows a person has: one person "
-                    f"has {counted(most, 'row')}, and among so many rows of the table some value is too likely. "
-                    "Publish fewer rows per person (--contribution C, or --rows one), promise less, or state that "
-                    "outsiders do not know numbers of rows (--number-of-rows unknown).",
+                    f"has {counted(most, 'row')}, and among so many rows of the table some value is too likely, or in "
+                    "one row too unlikely. Publish fewer rows per person (--contribution C, or --rows one), promise "
+                    "less, or state that outsiders do not know numbers of rows (--number-of-rows unknown).",
                     None,
                 )
 

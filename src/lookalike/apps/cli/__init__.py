@@ -10,6 +10,7 @@ from __future__ import annotations
 import click
 
 from lookalike.apps.cli.algorithms import algorithms
+from lookalike.apps.cli.apply import apply
 from lookalike.apps.cli.attack import attack
 from lookalike.apps.cli.attacks import attacks
 from lookalike.apps.cli.audit import audit
@@ -48,7 +49,7 @@ def main() -> None:
 
 
 for command in (
-    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, export, attack, synthesize,
+    demo, studio, inspect, publish, apply, compare, audit, measure, fidelity, query, sample, export, attack, synthesize,
     reproduce, models, algorithms, attacks, warm_up,
 ):  # fmt: skip
     main.add_command(command)

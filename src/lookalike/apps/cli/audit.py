@@ -24,7 +24,24 @@ from lookalike.evaluation.plain import json_text
 @click.argument("release", type=click.Path())
 @column_options
 @model_option("Hold it to this promise (repeatable); without it, to what the release promises itself.")
-@click.option("--private", type=click.Path(), metavar="DIR", help="The PRIVATE folder of a matched release.")
+@click.option(
+    "--private",
+    type=click.Path(),
+    metavar="DIR",
+    help="The PRIVATE folder of the release, for matched releases and for persons who have several rows.",
+)
+@click.option(
+    "--rows-are-persons",
+    is_flag=True,
+    help="State that every row is a different person, although an identifier repeats.",
+)
+@click.option(
+    "--number-of-rows",
+    "number_known",
+    type=click.Choice(("known", "unknown")),
+    callback=lambda context, option, given: None if given is None else given == "known",
+    help="Whether an attacker may know how many rows a person has; by default as the release states.",
+)
 @column_list("--ignore", help="Columns of RELEASE without a role that may stay unchecked; the verdict names them.")
 @SUPPRESSED
 @reading_options
@@ -34,6 +51,8 @@ def audit(
     release: str,
     models: tuple[str, ...],
     private: str | None,
+    rows_are_persons: bool,
+    number_known: bool | None,
     ignore: tuple[str, ...],
     suppressed: int,
     as_json: bool,
@@ -49,6 +68,8 @@ def audit(
             release,
             model=models,
             private=private,
+            rows_are_persons=rows_are_persons,
+            number_known=number_known,
             suppressed=suppressed,
             ignore=ignore,
             progress=progress,

@@ -13,6 +13,7 @@ from lookalike.apps.cli.options import (
     adversary_option,
     column_options,
     model_option,
+    person_options,
     reading_options,
     table_from,
 )
@@ -67,6 +68,7 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
     "naive-bayes.",
 )
 @adversary_option("Whom every promise must hold against.")
+@person_options
 @click.option("--x", type=_Axis("loss_axes"), help="The loss of the picture; without it, the first that a run has.")
 @click.option("--y", type=_Axis("risk_axes"), help="The risk of the picture; without it, the first that a run has.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at once; without it, one for each core.")

@@ -100,6 +100,11 @@ person_options = options_together(
     ),
     CONTRIBUTION,
     click.option(
+        "--order",
+        metavar="COLUMN",
+        help="With --person: the column that a person's rows are ordered by; the order of DATA if not given.",
+    ),
+    click.option(
         "--number-of-rows",
         "number_known",
         type=click.Choice(("known", "unknown")),
@@ -190,6 +195,7 @@ _NEEDS_FOLDER = {
     "series": "--series",
     "title": "--title",
     "to": "--to",
+    "scheme_out": "--scheme-out",
 }
 
 
@@ -225,6 +231,7 @@ _NOT_IN_PARTS = {
     "safe_csv": "--safe-csv is not known to those who write the parts",
     "to": "--to writes tables that are whole; load the Parquet files of the folder instead",
     "publish_scores": "--publish-scores is about the full report, which is not made for parts",
+    "scheme_out": "--scheme-out makes a scheme of all groups at once",
     "report": "--report full scores attacks, queries and predictions on the original and the release in one memory",
 }
 _NOT_ON_SPARK = _NOT_IN_PARTS | {

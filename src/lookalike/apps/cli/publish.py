@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +29,9 @@ from lookalike.apps.cli.options import (
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.files.tables.formats import list_names
+
+if TYPE_CHECKING:
+    from lookalike.publication import Publication
 
 report_options = options_together(
     click.option(
@@ -82,13 +86,21 @@ class _Publish(click.Command):
     metavar="URL",
     help="Also write the published tables into a database, as in sqlite:///file.db?table=name, after the folder.",
 )
+@click.option(
+    "--scheme-out",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also write the cells as a scheme, in which lookalike apply publishes later tables: scheme.yaml. As "
+    "scheme.csv a mapping of values (column, from, to), where no cut depends on another column.",
+)
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
 @click.option(
-    "--private",
-    is_flag=True,
-    help="Also keep the record map (which record became which row), in the sibling folder that says PRIVATE.",
+    "--private/--no-private",
+    default=None,
+    help="Keep the record map (which record became which row) in the sibling folder that says PRIVATE; by default "
+    "where persons have several rows, since an audit needs it then.",
 )
 @click.option(
     "--overwrite", is_flag=True, help="Replace an earlier release in that folder (and in the database, with --to)."
@@ -127,29 +139,38 @@ def run_publish(
     as_json: bool,
     *,
     overwrite: bool = False,
-    private: bool = False,
+    private: bool | None = None,
     report: str = "full",
     publish_scores: bool = False,
     pdf: bool | None = None,
     safe_csv: bool = False,
     to: str | None = None,
     reading: dict[str, Any] | None = None,
+    make: Callable[..., Publication] | None = None,
     **asked: Any,
 ) -> None:
+    """Make a release by `make` (by default `la.publish`), write it where it belongs, and say what came of it."""
     from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
+    from lookalike.files.schemes import check_scheme_target
     from lookalike.files.urls import is_url
     from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import publish as publish_table
 
+    scheme_out = asked.get("scheme_out")
+    if scheme_out is not None:
+        check_scheme_target(scheme_out, overwrite=overwrite)
     in_parts = asked.get("part_rows") is not None or asked.get("backend") == SPARK
-    kept = _check_destinations(out, to, report=report, scores=publish_scores, pdf=pdf, private=private, over=overwrite)
+    is_private = bool(private) or asked["schema"].unit is not None
+    kept = _check_destinations(
+        out, to, report=report, scores=publish_scores, pdf=pdf, private=is_private, over=overwrite
+    )
     note_first_use()
     writing, tables = Stopwatch(), tuple[str, ...]()
     with TerminalProgress() as progress:
         where: dict[str, Any] = {"out": out, "overwrite": overwrite} if in_parts else {}
-        if out != STDOUT and not is_url(out):
+        if asked.get("after") is not None and out != STDOUT and not is_url(out):
             where["destination"] = out
-        publication = publish_table(data, progress=progress, **asked, **where, **(reading or {}))
+        publication = (make or publish_table)(data, progress=progress, **asked, **where, **(reading or {}))
         files = list(publication.files)
         if not in_parts:
             if progress.stopped:
@@ -179,7 +200,9 @@ def run_publish(
                     progress=progress,
                 )
                 tables = () if to is None else _write_to(publication, to, out, overwrite=overwrite, progress=progress)
-    note(*publication.notes, *([SCORES_REVEAL] if publish_scores else []))
+    if kept is not None and not kept.exists():
+        kept = None
+    note(*publication.notes, *([SCORES_REVEAL] if publish_scores else []), *_about_map(publication, kept, private))
     if kept is None and report == FULL:
         note("Nothing private is sent to a URL, so there is no owner's report. Publish to a folder to have it.")
     if as_json:
@@ -187,16 +210,35 @@ def run_publish(
         summary["seconds"] |= {step: round(seconds, 3) for step, seconds in writing.seconds.items()}
         private_folder = None if kept is None else str(kept)
         about = {"peak_mb": peak_megabytes(), "out": out, "files": files, "private": private_folder, "tables": tables}
-        print_json({**summary, **about})
+        print_json({**summary, **about, **({} if scheme_out is None else {"scheme": scheme_out})})
         return
     click.echo(str(publication))
     printed = " and report.pdf" if "report.pdf" in files else ""
     click.echo(f"\nRelease:  {out}\nReport:   {out.rstrip('/')}/report.html{printed}")
+    if scheme_out is not None:
+        click.echo(f"Scheme:   {scheme_out}")
     if tables:
         click.echo(f"Database: {', '.join(tables)}")
     if kept is not None:
         owners = f"{kept}/report.html" if report == FULL else str(kept)
         click.echo(f"Private:  {owners}  (for internal use only: do not hand it over)")
+
+
+def _about_map(publication: Publication, kept: Path | None, is_kept: bool | None) -> list[str]:
+    """Where the record map is that an audit of persons with several rows needs."""
+    if not publication.needs_map:
+        return []
+    if kept is None or is_kept is False:
+        return [
+            "No record map is kept (which record became which row). So an audit of the folder cannot decide how many "
+            "persons a group has where records fit several groups. Publish to a folder with --private to keep the map."
+        ]
+    if is_kept is None:
+        return [
+            f"The record map (which record became which row) is kept in {kept}, since an audit of persons who have "
+            "several rows needs it: lookalike audit ... --private DIR. It undoes the release: never hand it over."
+        ]
+    return []
 
 
 def _check_destinations(

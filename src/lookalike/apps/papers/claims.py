@@ -144,22 +144,22 @@ def _goes(way: int, x: str, y: str, series: Sequence[str], slack: float) -> Test
     return test
 
 
-def takes_longer(x: str, *series: str, y: str = "seconds") -> Test:
+def takes_longer(x: str, *series: str, y: str = "seconds", at: Sequence[float] = ()) -> Test:
     """The test that times rise along an axis: first and last differ by intervals, and no step falls by intervals."""
-    return _time_goes(1, x, y, series)
+    return _time_goes(1, x, y, series, at)
 
 
-def takes_less(x: str, *series: str, y: str = "seconds") -> Test:
+def takes_less(x: str, *series: str, y: str = "seconds", at: Sequence[float] = ()) -> Test:
     """The test that times fall along an axis: first and last differ by intervals, and no step rises by intervals."""
-    return _time_goes(-1, x, y, series)
+    return _time_goes(-1, x, y, series, at)
 
 
-def _time_goes(way: int, x: str, y: str, series: Sequence[str]) -> Test:
+def _time_goes(way: int, x: str, y: str, series: Sequence[str], some: Sequence[float]) -> Test:
     def test(found: Results) -> Found:
         verdicts: list[bool | None] = []
         for one in series:
             values = found.values(x, y, one)
-            steps = [[way * number for number in values[at]] for at in sorted(values)]
+            steps = [[way * number for number in values[at]] for at in sorted(values) if not some or at in some]
             if len(steps) < 2:
                 verdicts.append(None)
             elif any(max(after) < min(before) for before, after in (*pairwise(steps), (steps[0], steps[-1]))):

@@ -232,11 +232,20 @@ def draw_figure(figure: Figure, one: Reproduced) -> charts.Chart:
         figure.y,
         "series",
         points=points,
-        title=f"{figure.name.upper()}: {one.experiment.title}",
+        title=_title_of(figure, one.experiment),
         x_title=figure.x_title,
         y_title=figure.y_title,
         log_x=figure.log_x,
         log_y=figure.log_y,
         low="low",
         high="high",
+        whole_x=all(float(row[figure.x]).is_integer() for row in [*rows, *points]),
     )
+
+
+def _title_of(figure: Figure, experiment: Experiment) -> str:
+    """With the number that the figure has in the paper, if it has one."""
+    paper, _, number = figure.name.partition("-")
+    if number[:1].isdigit():
+        return f"{paper.upper()}, figure {number.replace('-', ', ')}: {experiment.title}"
+    return f"{experiment.title[0].upper()}{experiment.title[1:]}"

@@ -99,6 +99,8 @@ def _table_of_extents(reading: Reading, release: Grouped | Matched, values: list
     boxes, placement = reading.boxes, reading.placement
     units = boxes.class_of_row
     shown = []
+    if isinstance(release, Grouped) and release.linked is not None:
+        shown += [Shown("person", release.linked.person_of_row), Shown("visit", release.linked.visit_of_row)]
     for attr, domain in enumerate(release.domains.quasi):
         for ends in (boxes.cells.lows[:, attr], boxes.cells.highs[:, attr]):
             shown.append(Shown(domain.name, ends[units]))

@@ -38,9 +38,12 @@ class Numbers:
     @classmethod
     def over(
         cls, values: Sequence[float], pixels: float, *, log: bool = False, zero: bool = False, room: bool = False,
-        percent: bool = False, upward: bool = False,
+        percent: bool = False, upward: bool = False, whole: bool = False,
     ) -> Numbers:  # fmt: skip
-        """An axis over the values (and over 0) that ends at ticks, or has some room at both ends."""
+        """An axis over the values (and over 0) that ends at ticks, or has some room at both ends.
+
+        `whole` allows ticks at whole numbers only; a logarithmic axis does not look at it.
+        """
         known = [min(max(value, _LEAST if log else -_MOST), _MOST) for value in values] or [1.0, 10.0 if log else 0.0]
         low, high = min(known), max(known)
         if zero and not log:
@@ -56,7 +59,7 @@ class Numbers:
             beyond = 0.07 * (high - low)
             low, high = max(0.0, low - beyond) if low >= 0 else low - beyond, high + beyond
         apart = 25 if upward else 36
-        found = _logarithmic(low, high, room) if log else _linear(low, high, room, percent, pixels / apart)
+        found = _logarithmic(low, high, room) if log else _linear(low, high, room, percent, pixels / apart, whole)
         for begin, end, ticks in found:
             scale = cls(begin, end, ticks, pixels, log, upward)
             if scale._fits():
@@ -81,13 +84,13 @@ class Numbers:
         return all(abs(at - other) >= half + next_half for (at, half), (other, next_half) in itertools.pairwise(ends))
 
 
-def _linear(low: float, high: float, room: bool, percent: bool, most: float) -> Iterable[Axis]:
+def _linear(low: float, high: float, room: bool, percent: bool, most: float, whole: bool = False) -> Iterable[Axis]:
     """Axes with ever wider steps between ticks, while there are two ticks."""
     first, slack = _power_of(high - low) - 2, -1e-9 if room else 1e-9
     places: list[float] = []
     for power, lead in itertools.product(range(first, first + 4), _LEADS):
         step = _round(lead, power)
-        if (high - low) / step > max(2, most):
+        if (high - low) / step > max(2, most) or (whole and power < 0):
             continue
         begin, end = math.floor(low / step + slack) + room, math.ceil(high / step - slack) - room
         if places and end <= begin:

@@ -60,7 +60,8 @@ class Chart:
 
     def mark(self, x: float, y: float, look: Look, size: float, told: str = "", **attributes: Any) -> None:
         """A mark of a series, `size` being about its area."""
-        half, look_of = math.sqrt(size) / 2, {"fill": look.colour, **attributes}
+        painted = {"fill": "none", "stroke": look.colour, "stroke_width": 1.4} if look.hollow else {"fill": look.colour}
+        half, look_of = math.sqrt(size) / 2, {**painted, **attributes}
         box = (x - 1.5 * half, y - 1.5 * half, x + 1.5 * half, y + 1.5 * half)
         if look.shape:
             corners = " ".join(f"{figure(x + half * right)},{figure(y + half * down)}" for right, down in look.shape)

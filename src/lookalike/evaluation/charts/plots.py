@@ -18,18 +18,22 @@ from lookalike.evaluation.charts.style import DARK, INK, SQUARE, Look, Row, clea
 def lines(
     rows: Sequence[Row], x: str, y: str, series: str | None = None, *, points: Sequence[Row] = (), title: str = "",
     x_title: str | None = None, y_title: str | None = None, log_x: bool = False, log_y: bool = False,
-    low: str | None = None, high: str | None = None, width: int = 400, height: int = 260,
+    low: str | None = None, high: str | None = None, whole_x: bool = False, width: int = 400, height: int = 260,
 ) -> Chart:  # fmt: skip
     """A line for each series, a mark at each point; from `low` to `high` a rule where both are named.
 
-    `points` are series of marks that no line joins.
+    `points` are series of marks that no line joins. With `whole_x` no tick of x is between whole numbers.
     """
     ends = None if low is None or high is None else (low, high)
     named = any(isinstance(row.get(x), str) for row in rows)
     rows = _keep_shown(_keep_shown(rows, () if named else (x,), log_x), (y, *(ends or ())), log_y)
     points = _keep_shown(_keep_shown(points, () if named else (x,), log_x), (y,), log_y)
     both = [*rows, *points]
-    across: Scale = Names(tuple(names_of(both, x)), width) if named else Numbers.over(_all(both, x), width, log=log_x)
+    across: Scale = (
+        Names(tuple(names_of(both, x)), width)
+        if named
+        else Numbers.over(_all(both, x), width, log=log_x, whole=whole_x)
+    )
     heights = _all(rows, y, *(ends or ())) + _all(points, y)
     upward = Numbers.over(heights, height, log=log_y, zero=True, upward=True)
     chart = begin_chart(across, upward, x if x_title is None else x_title, y_title or y)
@@ -40,7 +44,7 @@ def lines(
         if ends is not None:
             reach = [[(across.place(row[x]), upward.place(row[end])) for end in ends] for row in drawn]
             chart.trace(reach, stroke=look.colour, stroke_width=1.2)
-        chart.trace([places], stroke=look.colour, stroke_width=1.8)
+        chart.trace([places], stroke=look.colour, stroke_width=1.8, stroke_dasharray="5 3" if look.hollow else None)
         for place, row in zip(places, drawn, strict=True):
             chart.mark(*place, look, 45, _tell(row, x, y, series))
         for row in (row for row in points if _name(row, series) == name):

@@ -30,6 +30,8 @@ class Look(NamedTuple):
 
     colour: str = COLOURS[0]
     shape: Shape = ()
+    hollow: bool = False
+    """Marks are outlines and lines are dashed: colours and shapes are used a second time."""
 
 
 CIRCLE: Shape = ()
@@ -46,9 +48,13 @@ _SHAPES = (CIRCLE, SQUARE, _UP, _DIAMOND, _PLUS, _DOWN, _RIGHT, _LEFT)
 
 
 def looks_of(names: Sequence[str], walls: Sequence[str] = ()) -> dict[str, Look]:
-    """A colour and a shape for each name."""
+    """A colour and a shape for each name; every other time around, hollow ones."""
     return {
-        name: Look(COLOURS[turn % len(COLOURS)], WALL if name in walls else _SHAPES[turn % len(_SHAPES)])
+        name: Look(
+            COLOURS[turn % len(COLOURS)],
+            WALL if name in walls else _SHAPES[turn % len(_SHAPES)],
+            bool(turn // len(COLOURS) % 2),
+        )
         for turn, name in enumerate(names)
     }
 

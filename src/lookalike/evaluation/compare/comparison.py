@@ -17,6 +17,8 @@ from lookalike.attacks import parse_attack
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, Attack
 from lookalike.data.microdata import Microdata, Table
+from lookalike.data.person_columns import refuse_repeated
+from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
 from lookalike.evaluation import charts
@@ -36,6 +38,7 @@ from lookalike.evaluation.compare.processes import execute_all
 from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
 from lookalike.evaluation.plain import json_text
 from lookalike.files.tables import read_columns
+from lookalike.pipeline.recipe import Recipe, select_rows
 from lookalike.pipeline.run import compile_kernels
 from lookalike.progress import Progress, available_cores, silent
 from lookalike.version import __version__
@@ -154,6 +157,13 @@ def compare(
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
     carry: Iterable[str] = (),
+    person: str | None = None,
+    household: str | None = None,
+    rows: str = APART,
+    keep: str = RANDOM,
+    contribution: int | None = None,
+    number_known: bool = True,
+    rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
     x: str | None = None,
     y: str | None = None,
@@ -169,7 +179,8 @@ def compare(
     and join promises, as in `"k-anonymity:5 + l-diversity:3"`), or a list of models that must hold together. Without
     `algorithms` the few that suit each promise are taken. With a `folder` every finished run is kept there, and runs
     that are there already, of the same table, recipe and version, are not made again. `x` and `y` name the loss and
-    the risk that the frontier is drawn by. `jobs` processes work at once; no release is written.
+    the risk that the frontier is drawn by. `jobs` processes work at once; no release is written. `person`, `household`
+    and what follows them are as for `publish`; every run has the same rows of each person.
     """
     check_axes(x, y)
     if adversary not in ADVERSARIES:
@@ -177,16 +188,36 @@ def compare(
     if jobs is not None and jobs < 1:
         raise RecipeError(f"jobs is {jobs}. It must be 1 or more.")
     kept = Kept(folder)
-    given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
+    given = Schema.of(
+        schema,
+        qi=qi,
+        sensitive=sensitive,
+        carry=carry,
+        numeric=numeric,
+        categorical=categorical,
+        person=person,
+        household=household,
+    )
+    asked = PersonSettings(
+        rows=rows,
+        keep=keep,
+        contribution=contribution,
+        number_known=number_known,
+        rows_are_persons=rows_are_persons,
+    )
     named = [attacks] if isinstance(attacks, str) else attacks
     chosen = tuple(parse_attack(one) if isinstance(one, str) else one for one in named)
     read = read_columns(table, given, progress=progress, **reading)
-    microdata = Microdata.encode(read, given)
-    planned = plan(microdata, models, algorithms, chosen, adversary, seed)
+    refuse_repeated(read, given, asked)
+    # Nothing of it is published: rows of persons are drawn alike every time, so that runs can be reused.
+    recipe = Recipe(schema=given, promises=(), adversary=adversary, seed=seed or 0, persons=asked)
+    microdata, recipe, selected = select_rows(Microdata.encode(read, given), recipe)
+    planned = plan(microdata, models, algorithms, chosen, adversary, seed, recipe.persons)
+    given = recipe.schema
     kept.begin()
-    fingerprint = table_fingerprint(microdata)
+    fingerprint = table_fingerprint(microdata, recipe.persons)
     runs, made, reused = _carry_out(planned, fingerprint, read, given, kept, jobs, progress)
-    notes = [*read.notes]
+    notes = [*read.notes, *selected]
     if reused:
         notes.append(f"{counted(len(reused), 'run')} of this table and recipe were there already and not made again.")
     comparison = Comparison(

@@ -26,7 +26,12 @@ from lookalike.randomness import Randomness
 def execute(task: Task, table: Table, schema: Schema) -> Run:
     """Make the run. Whatever happens is a result: the others go on."""
     recipe = Recipe(
-        schema=schema, promises=task.promises, algorithm=task.algorithm, adversary=task.adversary, seed=task.seed
+        schema=schema,
+        promises=task.promises,
+        algorithm=task.algorithm,
+        adversary=task.adversary,
+        seed=task.seed,
+        persons=task.persons,
     )
     forget_peak()
     try:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lookalike.data.microdata import Domain, Microdata
+from lookalike.data.person_settings import PersonSettings
 from lookalike.errors import RecipeError, unread_format
 from lookalike.evaluation.compare.runs import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run, Task
 from lookalike.files.atomic import cannot_write, hide_beside
@@ -114,8 +115,11 @@ def _is_beginning(path: Path) -> bool:
 _BYTES = 16
 
 
-def table_fingerprint(data: Microdata) -> str:
-    """A hash of every published value in its place, of the domains, and of what the schema says about them."""
+def table_fingerprint(data: Microdata, persons: PersonSettings | None = None) -> str:
+    """A hash of every published value in its place, of the domains, and of what the schema says about them.
+
+    Where persons have several rows, also of whose row each is, and of how these are published.
+    """
     digest = hashlib.blake2b(digest_size=_BYTES, person=b"lookalike table")
     blocks = (
         ("quasi", data.domains.quasi, data.quasi),
@@ -127,6 +131,10 @@ def table_fingerprint(data: Microdata) -> str:
         for domain in domains:
             _add(digest, _describe_domain(domain))
         digest.update(codes.astype("<i4").tobytes())
+    for name, owners in (("persons", data.persons), ("individuals", data.individuals)):
+        if owners is not None:
+            _add(digest, (name, repr(persons)))
+            digest.update(owners.astype("<i4").tobytes())
     return digest.hexdigest()
 
 

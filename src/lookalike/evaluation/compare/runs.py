@@ -18,11 +18,12 @@ from typing import Any
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.contracts import EVERY_MODEL, Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
+from lookalike.data.person_settings import PersonSettings
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.sweeps import settings, split_promises
 from lookalike.evaluation.plain import spell_infinity
 from lookalike.models import MODELS
-from lookalike.pipeline.recipe import ModelLike, find_refusal, parse_promises, require, settle
+from lookalike.pipeline.recipe import ModelLike, find_refusal, parse_promises, refuse_persons, require, settle
 
 DONE = "done"
 AUDIT_FAILED = "audit failed"
@@ -107,6 +108,7 @@ class Task:
     adversary: str
     attacks: tuple[Attack, ...]
     seed: int | None
+    persons: PersonSettings = field(default_factory=PersonSettings)
 
     @property
     def promise(self) -> str:
@@ -174,6 +176,7 @@ def plan(
     attacks: tuple[Attack, ...],
     adversary: str,
     seed: int | None,
+    persons: PersonSettings | None = None,
 ) -> list[Task | Run]:
     """Tasks, and in their places what cannot be run, as results already."""
     asked = parse_algorithms(algorithms)
@@ -194,11 +197,22 @@ def plan(
             )
             continue
         candidates = [one.facing(adversary) for one in asked or choose_algorithms(promises)]
-        refusals = [find_refusal(one, adversary, promises, requirements, data.domains) for one in candidates]
+        refusals = [
+            find_refusal(one, adversary, promises, requirements, data.domains)
+            or refuse_persons(one, promises, data, adversary)
+            for one in candidates
+        ]
         for algorithm, reason in zip(candidates, refusals, strict=True):
             if reason is not None and not asked and not all(refusals):
                 continue
-            task = Task(promises=promises, algorithm=algorithm, adversary=adversary, attacks=attacks, seed=seed)
+            task = Task(
+                promises=promises,
+                algorithm=algorithm,
+                adversary=adversary,
+                attacks=attacks,
+                seed=seed,
+                persons=persons or PersonSettings(),
+            )
             refused = reason and f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
             planned[task.promise, str(algorithm)] = task if refused is None else task.run(UNFIT, refused)
     return list(planned.values())

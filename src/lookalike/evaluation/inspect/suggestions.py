@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-import numpy as np
-
+from lookalike.data.column_names import (
+    OUTSIDE,
+    PERSONS,
+    SENSITIVE,
+    find_word,
+    numbers_persons,
+    numbers_records,
+    words_of,
+)
 from lookalike.data.microdata import Column
 from lookalike.data.schema import Role, ValueType
 from lookalike.errors import counted, quoted
@@ -37,35 +42,7 @@ _NAMING = """
     adresse direccion indirizzo street strasse ip ipaddress uuid guid mrn medicalrecord* nhsnumber patientnumber
     patientennummer steuernummer dni nif codicefiscale bsn cpf licenseplate kennzeichen
 """
-_PERSONS = """
-    patient* person* user customer* client* member* employee* subject* participant* staff kunde* kunden versicherten*
-    mitarbeiter* student pupil citizen paciente paziente cliente employe* insured applicant donor respondent
-"""
-_NUMBERING = """
-    id ids identifier identifiant number no nr num nummer numero kennung key index idx row rowid record recordid ref
-    reference uid pid code matricule
-"""
 _NAMES = "name names nom nombre nome naam"
-_SENSITIVE = """
-    diagnos* disease* illness* sickness krankheit* *krankheit erkrankung* maladie* enfermedad* malattia* ziekte* icd hiv
-    aids condition conditions symptom* drug drugs medication* medicament* medikament* arzneimittel prescription*
-    salary salaries salaryclass income* wage wages gehalt* lohn* einkommen* salaire* salario* sueldo* stipendio ingresos
-    revenu* earnings result results testresult* befund* treatment* therapy therapie* behandlung* tratamiento*
-    traitement* trattamento* procedure* surgery causeofdeath disability behinderung* allergy allergies genotype genetic*
-    sexualorientation crime offence offense conviction* debt debts creditscore vote
-"""
-_OUTSIDE = """
-    age alter edad eta leeftijd idade agegroup birth* dob born geburt* naissance datedenaissance nacimiento
-    fechadenacimiento nascita datadinascita sex gender geschlecht sexe sexo sesso geslacht genero zip zipcode* postal*
-    postcode* postleitzahl plz codepostal codigopostal city town village ort wohnort stadt ville ciudad citta gemeinde
-    municipality place location state province county region* bundesland kanton canton district* departement provincia
-    country countries land pays pais paese nation nationalit* nacionalidad nazionalita citizenship staatsangehorigkeit
-    race ethnic* rasse herkunft origin birthplace marital* maritalstatus familienstand civilstatus etatcivil estadocivil
-    statocivile education* bildung* school schooling degree studies educacion job jobs occupation* profession* beruf*
-    metier trabajo profesion ocupacion professione employer workclass admission* visit* discharge* arrival aufnahme*
-    aufnahmedatum entlassung* date religion* konfession language* sprache height weight grosse groesse gewicht hair eyes
-    household* children kinder
-"""
 _MEASURED = """
     lengthofstay los stay duration* dauer verweildauer duree temperature* pressure bloodpressure systolic diastolic
     pulse heartrate glucose cholesterol hemoglobin haemoglobin creatinine score scores dose dosage lab measurement*
@@ -90,55 +67,18 @@ def suggest_role(column: Column) -> tuple[Role, str]:
         return Role.IDENTIFIER, f"its values look like {pattern}"
     words = words_of(column.name)
     # A contact, a personal number, or a person who is named or numbered (patient id).
-    named = _find_word(words, _NAMES) and _find_word(words, _PERSONS)
-    if word := _find_word(words, _NAMING) or _numbers_person(words) or named:
+    called = numbers_records(column.name) or find_word(words, _NAMES)
+    named = numbers_persons(column.name) or (called and find_word(words, PERSONS))
+    if word := find_word(words, _NAMING) or named:
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
     # The date of a diagnosis is a date that others may know, not a diagnosis.
-    if column.type not in _DATES and (word := _find_word(words, _SENSITIVE)):
+    if column.type not in _DATES and (word := find_word(words, SENSITIVE)):
         return Role.SENSITIVE, f"{quoted(word)} in its name says what outsiders should not learn about a person"
-    if word := _find_word(words, _OUTSIDE):
+    if word := find_word(words, OUTSIDE):
         return Role.QUASI, f"{quoted(word)} in its name says what others may know about a person"
-    if word := _find_word(words, _NAMES):
+    if word := find_word(words, _NAMES):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
     return _by_values(column, words)
-
-
-def _numbers_person(words: frozenset[str]) -> str | None:
-    return _numbers_records(words) and _find_word(words, _PERSONS)
-
-
-def _numbers_records(words: frozenset[str]) -> str | None:
-    """A number of children is a count, not a number that someone bears."""
-    return None if "numberof" in words else _find_word(words, _NUMBERING)
-
-
-def words_of(name: str) -> frozenset[str]:
-    """The words of a column's name, and neighbours written as one.
-
-    >>> sorted(words_of("zipCode"))
-    ['code', 'zip', 'zipcode']
-    """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    plain = unicodedata.normalize("NFKD", spaced.casefold()).encode("ascii", "ignore").decode()
-    parts = re.findall(r"[a-z]+", plain)
-    joined = {"".join(parts[start : start + length]) for length in (1, 2, 3) for start in range(len(parts))}
-    return frozenset(joined)
-
-
-def _find_word(words: frozenset[str], listed: str) -> str | None:
-    """The first word (in order of the alphabet) that the list has."""
-    whole, beginnings, ends = _entries(listed)
-    found = (word for word in words if word in whole or word.startswith(beginnings) or word.endswith(ends))
-    return min(found, default=None)
-
-
-@cache
-def _entries(listed: str) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
-    """The entries of a list: whole words, beginnings of words, ends of words."""
-    entries = listed.split()
-    beginnings = tuple(entry[:-1] for entry in entries if entry.endswith("*"))
-    ends = tuple(entry[1:] for entry in entries if entry.startswith("*"))
-    return frozenset(entries), beginnings, ends
 
 
 def _pattern_of(column: Column) -> str | None:
@@ -160,9 +100,9 @@ def _by_values(column: Column, words: frozenset[str]) -> tuple[Role, str]:
         return Role.CARRIED, "it is empty"
     if n_distinct == 1 and n_present == n_rows and n_rows > 1:
         return Role.CARRIED, "it has the same value in every row and tells nobody apart"
-    if share > 0.5 and n_rows > 1 and column.type not in _DATES and (word := _numbers_records(words)):
+    if share > 0.5 and n_rows > 1 and column.type not in _DATES and (word := numbers_records(column.name)):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it numbers records, and its values hardly repeat"
-    if column.type in _NUMBERS and (word := _find_word(words, _MEASURED)):
+    if column.type in _NUMBERS and (word := find_word(words, _MEASURED)):
         return Role.CARRIED, (
             f"{quoted(word)} in its name says that it is a measurement, which others rarely know; make it a "
             "quasi-identifier if somebody outside could know it"
@@ -177,17 +117,6 @@ def _by_values(column: Column, words: frozenset[str]) -> tuple[Role, str]:
             "outside can know it"
         )
     return Role.QUASI, f"it has {counted(n_distinct, 'value')} and nothing tells that others cannot know it"
-
-
-def repeating_persons(column: Column) -> str | None:
-    """A note if a column numbers persons and one of them has several rows."""
-    counts = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)]
-    if not _numbers_person(words_of(column.name)) or not counts.size or counts.max() < 2:
-        return None
-    return (
-        f"Column {quoted(column.name)} has values in more than one row. If they are the same persons, every model "
-        "counts a person once for each row; keep one row a person to promise what it says."
-    )
 
 
 _QUANTITIES = """

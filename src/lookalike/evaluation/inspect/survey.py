@@ -7,7 +7,7 @@ suggestions with a reason; with a schema its roles are used and the suggestions 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from lookalike.data.microdata import Column, Table, guess_kind
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.evaluation.inspect.combinations import Combinations
-from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, repeating_persons, suggest_role, taxonomy_hint
+from lookalike.evaluation.inspect.persons import Persons, Unsaid, find_persons, find_unsaid
+from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, suggest_role, taxonomy_hint
 from lookalike.files.tables import read_table
 from lookalike.progress import Progress, silent
 
@@ -86,6 +87,10 @@ class Inspection:
     """The quasi-identifiers, the one first that sets most records apart."""
     n_duplicates: int
     """Rows that repeat an earlier row in every column."""
+    persons: tuple[Persons, ...]
+    """The columns that say whose row it is, declared or proposed: of persons, of households, both or none."""
+    unsaid: Unsaid | None
+    """A sign that persons have several rows although no column says so."""
     notes: tuple[str, ...]
 
     @property
@@ -101,6 +106,8 @@ class Inspection:
     def to_plain(self) -> dict[str, Any]:
         plain = {**vars(self), "unique_share": self.unique_share}
         plain["columns"] = [dict(vars(profile)) for profile in self.columns]
+        plain["persons"] = [found.to_plain() for found in self.persons]
+        plain["unsaid"] = None if self.unsaid is None else self.unsaid.to_plain()
         plain["quasi"], plain["notes"] = list(self.quasi), list(self.notes)
         plain["share_in_groups_below"] = {str(size): share for size, share in self.share_in_groups_below.items()}
         plain["worst_columns"] = [{**vars(leverage), "drop": leverage.drop} for leverage in self.worst_columns]
@@ -129,6 +136,10 @@ def inspect(
         roles = {attribute.name: attribute.role for attribute in schema.attributes}
     profiles = tuple(_profile(column, roles) for column in table.columns)
     quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
+    persons = find_persons(table, schema, quasi)
+    profiles = tuple(_with_proposal(profile, persons, is_open=roles is None) for profile in profiles)
+    quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
+    unsaid = None if persons else find_unsaid(table, quasi)
     combinations = Combinations.of([table[name] for name in quasi], table.n_rows)
     n_unique = combinations.n_unique
     all_differ = any(len(column.values) == table.n_rows for column in table.columns)
@@ -148,18 +159,22 @@ def inspect(
         },
         worst_columns=tuple(sorted(leverages, key=lambda leverage: -leverage.drop)),
         n_duplicates=table.n_rows - n_different,
-        notes=(*table.notes, *_notes(table, profiles, schema)),
+        persons=persons,
+        unsaid=unsaid,
+        notes=(*table.notes, *_about_persons(persons, unsaid), *_notes(table, profiles, schema)),
     )
 
 
 def suggest_schema(table: Table) -> Schema:
-    """Every column with its suggested role and kind, identifiers too: a schema to edit."""
-    return Schema(tuple(_suggest_attribute(column) for column in table.columns))
+    """Every column with its suggested role and kind, identifiers and persons too: a schema to edit."""
+    quasi = [column.name for column in table.columns if suggest_role(column)[0] is Role.QUASI]
+    proposed = {found.column: found.role for found in find_persons(table, None, quasi)}
+    return Schema(tuple(_suggest_attribute(column, proposed.get(column.name)) for column in table.columns))
 
 
-def _suggest_attribute(column: Column) -> Attribute:
-    role = suggest_role(column)[0]
-    if role is Role.IDENTIFIER:
+def _suggest_attribute(column: Column, proposed: Role | None) -> Attribute:
+    role = proposed or suggest_role(column)[0]
+    if role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD):
         return Attribute(name=column.name, role=role, type=column.type)
     kind = guess_kind(column)[0]
     # Without prefixes, text such as zip codes could only be published as sets of values.
@@ -189,6 +204,20 @@ def _profile(column: Column, roles: Mapping[str, Role] | None) -> ColumnProfile:
         code_reason=code_reason(column),
         taxonomy_hint=None if suggested is Role.IDENTIFIER else taxonomy_hint(column),
     )
+
+
+def _with_proposal(profile: ColumnProfile, persons: tuple[Persons, ...], *, is_open: bool) -> ColumnProfile:
+    """A column that is proposed as that of persons or households; `is_open`: it has no role but the suggested one."""
+    for found in persons:
+        if found.column == profile.name and not found.declared:
+            role = found.role if is_open else profile.role
+            hint = None if is_open else profile.taxonomy_hint
+            return replace(profile, suggested_role=found.role, role_reason=found.reason, role=role, taxonomy_hint=hint)
+    return profile
+
+
+def _about_persons(persons: tuple[Persons, ...], unsaid: Unsaid | None) -> list[str]:
+    return [*(found.sentence for found in persons), *([] if unsaid is None else [unsaid.sentence])]
 
 
 def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | None) -> list[str]:
@@ -226,7 +255,6 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
             f"{counted(len(codes), 'column')} of whole numbers may be codes: {reasons}. They are read as numeric; "
             "where the distance between two numbers means nothing, declare the column with --categorical."
         )
-    notes += [note for column in table.columns if (note := repeating_persons(column))]
     left_out = [profile.name for profile in profiles if profile.role is None]
     if left_out:
         shown = ", ".join(quoted(name) for name in left_out[:10])

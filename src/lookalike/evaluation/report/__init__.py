@@ -15,7 +15,7 @@ from __future__ import annotations
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples, make_up_examples
-from lookalike.evaluation.report.folder import describe_release, open_destination, wants_full_report
+from lookalike.evaluation.report.folder import choose_private, describe_release, open_destination, wants_full_report
 from lookalike.evaluation.report.page import AUDIT, audit_json, report_documents, to_html
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
 
@@ -25,6 +25,7 @@ __all__ = [
     "Examples",
     "Report",
     "audit_json",
+    "choose_private",
     "describe_release",
     "find_browser",
     "make_up_examples",

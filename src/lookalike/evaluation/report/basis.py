@@ -25,9 +25,11 @@ from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
+from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.evaluation.advise import review
 from lookalike.metrics.shared.losses import public_losses
+from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
 
 MOST_SIZES = 12
@@ -91,6 +93,8 @@ class Basis:
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     """What was not evaluated, and what to do about it."""
+    persons: StatedPersons | None = None
+    """What the release says about whose rows it has."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
     series: str | None = None
@@ -112,7 +116,8 @@ class Basis:
 
         `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
         """
-        shown = shows_beliefs(self.audit)
+        # Beliefs by persons follow from whose row it is, which the release does not show.
+        shown = shows_beliefs(self.audit) and self.audit.n_persons is None
         losses, by_column = public_losses(
             self.losses,
             self.loss_by_column,
@@ -155,6 +160,7 @@ class Basis:
             crowds=made.crowds,
             losses=made.losses,
             loss_by_column=made.loss_by_column,
+            persons=state_persons(made.recipe),
             **known,
         )
 
@@ -169,9 +175,11 @@ class Basis:
         losses: dict[str, float],
         loss_by_column: dict[str, float],
         series: str | None = None,
+        persons: StatedPersons | None = None,
     ) -> Basis:
         """Of a release that was read back over its original."""
-        audit, domains, shown = examined.audit, release.domains, shows_beliefs(examined.audit)
+        audit, domains = examined.audit, release.domains
+        shown = shows_beliefs(audit) and audit.n_persons is None
         seen = {index: examined.exposure(index) for index in range(len(domains.sensitive) if shown else 0)}
         return cls(
             promises=tuple(promises),
@@ -185,6 +193,7 @@ class Basis:
             losses=losses,
             loss_by_column=loss_by_column,
             series=series,
+            persons=persons,
         )
 
 

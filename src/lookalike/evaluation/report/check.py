@@ -18,6 +18,7 @@ from typing import Any
 from lookalike.audit import Check, Examined
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
+from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Release
 from lookalike.errors import LookalikeError, quoted
 from lookalike.evaluation.report.basis import Basis
@@ -91,6 +92,8 @@ def check_documents(
     examined: Examined,
     promises: tuple[Promise, ...],
     algorithm: Algorithm | None,
+    *,
+    persons: StatedPersons | None = None,
 ) -> Rebuilt:
     """Audit and report of a folder, held against what lookalike writes for this release."""
     contents = dict(documents.contents)
@@ -106,6 +109,7 @@ def check_documents(
         losses=losses,
         loss_by_column=by_column,
         series=documents.series,
+        persons=persons,
     ).public()
     checks: tuple[Check, ...] = ()
     if (text := contents.pop(AUDIT, None)) is not None:

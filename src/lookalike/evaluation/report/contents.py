@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Finding
-from lookalike.data.parameters import describe
+from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
@@ -91,6 +92,8 @@ class Report:
     adversary: str
     adversary_sentence: str
     promises: tuple[dict[str, str], ...]
+    persons: tuple[str, ...]
+    """Whose rows these are, where persons may have several."""
     cautions: tuple[str, ...]
     audit: dict[str, Any]
     beliefs: tuple[BeliefTable, ...]
@@ -143,6 +146,7 @@ class Report:
                 {"text": str(promise), "sentence": promise.model.promise(promise.column, basis.form)}
                 for promise in basis.promises
             ),
+            persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             cautions=_cautions(basis),
             audit=basis.audit.to_plain(),
             beliefs=tuple(belief_table(basis, index) for index in basis.seen),
@@ -309,10 +313,16 @@ def _read_scores(finding: Finding) -> tuple[float | None, float | None]:
 
 
 def _command(basis: Basis) -> str:
-    parts = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"]
+    parts, method = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"], basis.algorithm
+    how = ["--algorithm", str(method)]
+    if isinstance(method, FixedCells):
+        parts = ["lookalike", "apply", "SCHEME", "YOUR-TABLE"]
+        how = ["--suppress", number_text(method.suppress)] if method.suppress else []
     for promise in basis.promises:
         parts += ["--model", str(promise)]
-    parts += ["--algorithm", str(basis.algorithm)]
+    parts += how
     if basis.asked_adversary != READS_RELEASE:
         parts += ["--adversary", basis.asked_adversary]
+    if basis.persons is not None:
+        parts += basis.persons.flags()
     return shlex.join([*parts, *basis.options, "--out", "FOLDER"])

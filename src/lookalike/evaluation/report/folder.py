@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from lookalike.data.release import RecordMap
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, state_promise
-from lookalike.files.releases.private import check_private, private_beside
+from lookalike.files.releases.private import Private, check_private, private_beside
 from lookalike.files.urls import check_destination, is_url, place_of, send
-from lookalike.pipeline.run import Made
+from lookalike.pipeline.recipe import state_persons
+from lookalike.pipeline.run import Made, MadeWhole
 
 FULL, _BRIEF = _REPORTS = ("full", "brief")
 _REPORT_VARIABLE = "LOOKALIKE_REPORT"
@@ -46,23 +46,34 @@ def describe_release(made: Made, title: str, *, safe_csv: bool = False, series: 
         created=datetime.date.today(),
         safe_csv=safe_csv,
         series=series,
+        persons=state_persons(made.recipe),
     )
+
+
+def choose_private(made: MadeWhole, *, asked: bool | None) -> Private | None:
+    """What the owner keeps of a run: the record map if `asked` or, left open (None), if an audit needs it."""
+    needed = made.data.persons is not None
+    keeps_map = needed if asked is None else asked
+    salt = None if made.recipe.seed is None else made.recipe.persons.salt
+    if not keeps_map and salt is None:
+        return None
+    record_map = made.record_map if keeps_map else None
+    return Private(record_map=record_map, seed=made.recipe.seed if keeps_map else None, salt=salt)
 
 
 @contextmanager
 def open_destination(
     folder: str | Path,
     owners: dict[str, bytes] | None,
-    record_map: RecordMap | None,
-    seed: int | None,
+    kept: Private | None,
     *,
     people: Mapping[str, bytes] = MappingProxyType({}),
     overwrite: bool,
 ) -> Iterator[Path]:
     """Where to write a release folder, until the block ends; then its private part appears beside it.
 
-    The private part has the `owners` documents as they are at the end (None: there are none), the list of `people`, the
-    record map and the seed.
+    The private part has the `owners` documents as they are at the end (None: there are none), the list of `people`, and
+    what of the run is `kept`.
     A release for a URL is written here first, and sent when the block ends.
     """
     if is_url(folder):
@@ -71,7 +82,7 @@ def open_destination(
         with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
             yield Path(here) / "release"
             send(Path(here) / "release", place, last=DESCRIPTOR)
-    elif owners is None and record_map is None:
+    elif owners is None and kept is None:
         yield Path(folder)
     else:
         check_private(Path(folder), overwrite=overwrite)
@@ -79,7 +90,7 @@ def open_destination(
         try:
             documents = {} if owners is None else owners
             documents.update(people)
-            with private_beside(Path(folder), record_map, seed, documents=documents, overwrite=overwrite):
+            with private_beside(Path(folder), kept or Private(), documents=documents, overwrite=overwrite):
                 yield Path(folder)
                 written = True
         except RecipeError as error:

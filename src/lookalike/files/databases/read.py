@@ -8,7 +8,7 @@ has no expression, and is refused if it is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -29,12 +29,18 @@ def read_database(address: Address, asked: Asked) -> tuple[list[str], pl.DataFra
         names = [column.name for column in there]
         refuse_bad_names(names, str(address))
         wanted = asked.choose(names, str(address))
-        return names, fetch_columns(connection, address.table, [column for column in there if column.name in wanted])
+        extra = {name for name in wanted if asked.is_extra(name)}
+        chosen = [column for column in there if column.name in wanted]
+        frame = fetch_columns(connection, address.table, chosen, extra)
+        return [name for name in names if name not in extra or name in frame.columns], frame
 
 
-def fetch_columns(connection: Connection, table: TableName, columns: list[SourceColumn]) -> pl.DataFrame:
-    """The columns of the table, with their types."""
+def fetch_columns(
+    connection: Connection, table: TableName, columns: list[SourceColumn], extra: Collection[str] = ()
+) -> pl.DataFrame:
+    """The columns of the table, with their types; `extra` ones only if they have a type that can be read."""
     columns = _settle_types(connection, table, columns)
+    columns = [column for column in columns if column.expression is not None or column.name not in extra]
     for column in columns:
         if column.expression is None:
             raise refuse_type(column.name, column.type, f"table {quoted(str(table))}")

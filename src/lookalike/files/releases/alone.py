@@ -167,7 +167,7 @@ def read_alone(folder: ReleaseFolder) -> Release:
         field.name: (table, field)
         for table, listed in manifest.tables.items()
         for field in listed
-        if field.encoding not in (Encoding.BUCKET, Encoding.COUNT)
+        if not field.is_number
     }
     domains: dict[Role, list[Domain]] = {role: [] for role in Role}
     for attribute in folder.schema.published:

@@ -1,6 +1,6 @@
 """Published columns as typed series (Parquet) and as text (CSV), and the text read back.
 
-    numbers, dates    28-39, -5 to -2, 28, 2024-01-05/2024-02-10
+    numbers, dates    28-39, -5 to -2, 28, 2024-01-05/2024-02-10; open to one side: <=17, >=91
     ordered values    low to high
     sets              Private|Federal, * for every value of the column
     taxonomy nodes    the node's label
@@ -15,6 +15,7 @@ a unit and gathered; parsing costs one step a distinct cell.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from lookalike.files.releases.assemble import DomainIndex, Holding, parse_end
 _ANY = "*"
 MISSING = "(missing)"
 _EMPTY = "(empty)"
+_UP_TO, _AT_LEAST = "<=", ">="
 
 
 class Encoding(StrEnum):
@@ -47,6 +49,8 @@ class Encoding(StrEnum):
     SET = "set"
     BUCKET = "bucket"
     COUNT = "count"
+    PERSON = "person"
+    VISIT = "visit"
 
 
 @dataclass(frozen=True)
@@ -61,15 +65,19 @@ class Field:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a cell is one value (or a bucket number), and no text that says which values it may hide."""
-        return self.encoding in (Encoding.EXACT, Encoding.BUCKET, Encoding.COUNT)
+        """Whether a cell is one value (or a number), and no text that says which values it may hide."""
+        return self.encoding is Encoding.EXACT or self.is_number
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it numbers groups, persons or visits, or counts rows, and is no column of the original."""
+        return self.encoding in (Encoding.BUCKET, Encoding.PERSON, Encoding.VISIT, Encoding.COUNT)
 
 
 def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
     """The column's typed entries once a unit, and which entry each row has (None: entries are rows)."""
     if isinstance(cells, NumberCells):
-        what = Encoding.COUNT if cells.are_counts else Encoding.BUCKET
-        field = Field(cells.name, str(what), str(what), ValueType.INTEGER, what)
+        field = Field(cells.name, cells.role, cells.role, ValueType.INTEGER, Encoding(cells.role))
         return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):
@@ -156,7 +164,7 @@ def dtype_of(field: Field) -> Any:
         return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
     if field.encoding in (Encoding.INTERVAL, Encoding.SPAN):
         return pl.Struct({"low": value, "high": value, "missing": pl.Boolean})
-    return pl.Int64 if field.encoding is Encoding.BUCKET else value
+    return pl.Int64 if field.is_number else value
 
 
 def _extent_entries(domain: Domain, extents: Extents) -> tuple[ValueType, Encoding, pl.Series]:
@@ -185,6 +193,7 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, Encodi
     _refuse_empty(domain, unprintable & ~ranges.missing)
     type = domain.type if domain.type in NUMBER_LIKE else ValueType.INTEGER
     points = np.concatenate([ranges.low_points[~unprintable], ranges.high_points[~unprintable]])
+    points = points[np.isfinite(points)]
     if type is not ValueType.NUMBER and bool((points != np.rint(points)).any()):
         type = ValueType.NUMBER
     ends = []
@@ -193,9 +202,10 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, Encodi
         values = domain.values if len(domain.values) else np.zeros(1, dtype=np.int64)
         at_code = np.clip(codes, 0, len(values) - 1)
         is_value = values[at_code].astype(np.float64) == end_points
-        printed = np.where(unprintable, 0.0, end_points).astype(np.float64 if type is ValueType.NUMBER else np.int64)
+        known = np.isfinite(end_points) & ~unprintable
+        printed = np.where(known, end_points, 0.0).astype(np.float64 if type is ValueType.NUMBER else np.int64)
         end = type_values(np.where(is_value, values[at_code], printed), type)
-        ends.append(pl.select(pl.when(pl.Series(~unprintable)).then(end)).to_series())
+        ends.append(pl.select(pl.when(pl.Series(known)).then(end)).to_series())
     return type, Encoding.INTERVAL, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
 
 
@@ -251,9 +261,10 @@ def print_cells(field: Field, series: pl.Series) -> pl.Series:
     else:
         joint = pl.when(pl.col("low").str.starts_with("-")).then(pl.lit(" to ")).otherwise(pl.lit("-"))
     joined = pl.concat_str(pl.col("low"), joint, pl.col("high"))
+    up_to, at_least = (pl.concat_str(pl.lit(sign), pl.col(end)) for sign, end in ((_UP_TO, "high"), (_AT_LEAST, "low")))
     return _with_missing(
         pl.DataFrame({"low": low, "high": high, "missing": parts.field("missing")}),
-        pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(joined),
+        pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.coalesce(joined, up_to, at_least)),
     )
 
 
@@ -357,10 +368,19 @@ def parse_cells(field: Field, index: DomainIndex, text: str | None) -> Holding:
     missing = len(tokens) == 2 and tokens[1] == MISSING
     if len(tokens) > 1 and not missing:
         raise ValueError(text)
+    if field.encoding is Encoding.INTERVAL and tokens[0][:2] in (_UP_TO, _AT_LEAST):
+        return _one_end(index, tokens[0][:2], tokens[0][2:], missing)
     low, high = _ends(field, tokens[0])
     if field.encoding is Encoding.SPAN:
         return index.run(index.code(unescape_member(low)), index.code(unescape_member(high)), missing)
     return index.interval(low, high, missing=missing)
+
+
+def _one_end(index: DomainIndex, sign: str, end: str, missing: bool) -> Holding:
+    """An interval that is open to one side."""
+    if sign == _UP_TO:
+        return index.interval(None, end, missing=missing)._replace(low_point=-math.inf)
+    return index.interval(end, None, missing=missing)._replace(high_point=math.inf)
 
 
 def _tokens(text: str) -> list[str]:

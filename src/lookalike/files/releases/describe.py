@@ -5,9 +5,9 @@ cells, what is promised and against whom. Nothing here depends on the order of t
 on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
-Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read. Keys that a later
-version adds to a format are read past, and not audited (`canonical`); what an older reader would misunderstand gets a
-new format.
+Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`); format 3 is format 1 with rows
+that are linked by person numbers. All are read. Keys that a later version adds to a format are read past, and not
+audited (`canonical`); what an older reader would misunderstand gets a new format.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domain, Domains
+from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
 from lookalike.data.series_modes import MODE_SENTENCES
@@ -75,6 +76,8 @@ _MATRIX_FIELDS = [
 
 _FORMAT = 1
 _FORMAT_IN_PARTS = 2
+_FORMAT_LINKED = 3
+_FORMATS = (_FORMAT, _FORMAT_IN_PARTS, _FORMAT_LINKED)
 DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
@@ -142,6 +145,8 @@ class Manifest:
     """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
     series: str | None = None
     """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
+    persons: StatedPersons | None = None
+    """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +167,14 @@ class PublishedManifest(Manifest):
 
     @property
     def format(self) -> int:
-        return _FORMAT_IN_PARTS if self.parts else _FORMAT
+        return _format_of(self.tables, self.parts)
+
+
+def _format_of(tables: Tables, parts: Parts) -> int:
+    if parts:
+        return _FORMAT_IN_PARTS
+    linked = any(field.encoding is Encoding.PERSON for fields in tables.values() for field in fields)
+    return _FORMAT_LINKED if linked else _FORMAT
 
 
 def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
@@ -170,7 +182,7 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     withheld = release.withheld
     hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
-        "format": _FORMAT_IN_PARTS if parts else _FORMAT,
+        "format": _format_of(tables, parts),
         "version": manifest.version,
         "form": release.form,
         "algorithm": manifest.algorithm,
@@ -217,6 +229,8 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
         block["safe_csv"] = True
     if manifest.series is not None:
         block["series"] = manifest.series
+    if manifest.persons is not None:
+        block["persons"] = manifest.persons.to_plain()
     if manifest.created is not None:
         block["created"] = manifest.created.isoformat()
     package = {
@@ -240,6 +254,11 @@ ENCODING_SENTENCES = {
     Encoding.EXACT: "A plain value. An empty cell means missing.",
     Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
     Encoding.COUNT: "How many rows of the group are made up.",
+    Encoding.PERSON: (
+        "A number per person, drawn anew for this release: rows with the same number are of one person. It means "
+        "nothing else, and is another one in every release."
+    ),
+    Encoding.VISIT: "The place of the row among the rows of the person, in their order: 1 is the first.",
     Encoding.INTERVAL: (
         "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "
         "(2024-01-05/2024-02-10); a single value stands alone. |(missing) at the end: or missing."
@@ -311,8 +330,8 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
             f"{source} was not written by lookalike: it has no block called lookalike. To read a table of another "
             "tool, name the CSV or Parquet file itself."
         )
-    if block["format"] not in (_FORMAT, _FORMAT_IN_PARTS):
-        raise DataError(unread_format(source, block["format"], (_FORMAT, _FORMAT_IN_PARTS), block.get("version")))
+    if block["format"] not in _FORMATS:
+        raise DataError(unread_format(source, block["format"], _FORMATS, block.get("version")))
     try:
         # JSON can spell half of a character; no file and no column has one in its name.
         json.dumps(package, ensure_ascii=False).encode()
@@ -338,6 +357,8 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         for table in block["tables"]
     }
     in_parts = block["format"] == _FORMAT_IN_PARTS
+    if not in_parts and block["format"] != _format_of(tables, {}):
+        raise ValueError("a format that these columns do not have")
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
@@ -351,6 +372,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
         safe_csv=bool(block.get("safe_csv", False)),
         series=_series_of(block),
+        persons=StatedPersons.from_plain(block["persons"]) if "persons" in block else None,
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
         n_dummies=int(block["dummies"]["records"]),

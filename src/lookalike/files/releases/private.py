@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -19,14 +20,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from lookalike.data.person_settings import is_salt
 from lookalike.data.release import MatchGraph, RecordMap
 from lookalike.errors import DataError, unread_format
 from lookalike.files.atomic import check_target, place_folder
 from lookalike.files.releases.write import write_parquet
 from lookalike.untrusted import check_plain_file
 
-_MARKER = "private.json"
+_MARKER, _MAP = "private.json", "linkage.parquet"
+_MAP_COLUMNS = {"side": pl.String, "row": pl.Int64, "record": pl.Int64}
 _FORMAT = 1
 _INTERNAL = "For internal use only."
 _README = f"""{_INTERNAL} DO NOT GIVE THIS FOLDER AWAY.
@@ -47,8 +51,24 @@ somebody who can guess identifiers.
 _README_LINKAGE = """
 linkage.parquet undoes the release: it says which record of the original became which row. graph.parquet says which
 rows each record could be behind, seed.txt repeats the run. Records and rows are numbered from 0, records in the order
-of the original. You need them only to measure the release against the original. If you do not, delete them.
+of the original, without those that were left out to publish fewer rows per person. You need them to measure the release
+against the original, and to audit promises about persons who have several rows. If you do neither, delete them.
 """
+_README_SALT = """
+private.json has the salt by which the published rows of each person were drawn, since it comes from the seed. An audit
+of the release needs it.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Private:
+    """What the owner keeps of a run, besides documents."""
+
+    record_map: RecordMap | None = None
+    seed: int | None = None
+    """Kept with the record map."""
+    salt: str | None = None
+    """By which the rows of each person were drawn, where the release does not say it."""
 
 
 def private_folder(folder: Path) -> Path:
@@ -64,8 +84,7 @@ def check_private(folder: Path, *, overwrite: bool) -> None:
 @contextmanager
 def private_beside(
     folder: Path,
-    record_map: RecordMap | None,
-    seed: int | None,
+    kept: Private,
     *,
     documents: Mapping[str, bytes] = MappingProxyType({}),
     overwrite: bool = False,
@@ -73,29 +92,35 @@ def private_beside(
     """Write the private part, then let the release at `folder` be written; the private part appears after it.
 
     So a disk without room for both, or a private folder that is in the way, is noticed before there is a release.
-    Without a record map only `documents` (file name: content) are kept. They may be added until the release is written,
+    `documents` (file name: content) are kept too. They may be added until the release is written,
     from which the owner's report is made.
     """
     target = private_folder(Path(folder).absolute())
     with place_folder(target, marker=_MARKER, overwrite=overwrite) as building:
         building.chmod(0o700)
+        record_map = kept.record_map
         if record_map is not None:
-            write_parquet(_map_frame(record_map), building / "linkage.parquet")
+            write_parquet(_map_frame(record_map), building / _MAP)
             if record_map.graph is not None:
                 write_parquet(_graph_frame(record_map.graph), building / "graph.parquet")
-            if seed is not None:
-                (building / "seed.txt").write_text(f"{seed}\n", encoding="utf-8")
+            if kept.seed is not None:
+                (building / "seed.txt").write_text(f"{kept.seed}\n", encoding="utf-8")
         yield target
         for name, content in documents.items():
             (building / name).write_bytes(content)
-        about = [_README, *([_README_REPORT] if set(documents) - set(PEOPLE) else [])]
-        about += [
-            *([_README_PEOPLE] if set(documents) & set(PEOPLE) else []),
-            *([_README_LINKAGE] if record_map else []),
-        ]
+        reports, people = set(documents) - set(PEOPLE), set(documents) & set(PEOPLE)
+        said = {
+            _README_REPORT: reports,
+            _README_PEOPLE: people,
+            _README_LINKAGE: record_map,
+            _README_SALT: kept.salt,
+        }
+        about = [_README, *(text for text, there in said.items() if there)]
         (building / "README.txt").write_text("".join(about), encoding="utf-8")
         files = sorted([_MARKER, *(path.name for path in building.iterdir())])
         marker = {"private": _FORMAT, "files": files, "release": _digest(Path(folder))}
+        if kept.salt is not None:
+            marker["salt"] = kept.salt
         (building / _MARKER).write_text(json.dumps({"lookalike": marker}, indent=2) + "\n", encoding="utf-8")
         # Of each file too: a file may be copied out of the folder that closes it off.
         for path in building.iterdir():
@@ -121,24 +146,55 @@ def _digest(release: Path) -> str | None:
 
 def read_graph(folder: Path) -> MatchGraph:
     """The assigned graph from a private folder."""
+    path = Path(folder) / "graph.parquet"
+    frame = _read_frame(folder, path)
+    rows = frame["rows"].explode(empty_as_null=False) if dict(frame.schema) == {"rows": pl.List(pl.Int32)} else None
+    if rows is None or frame["rows"].null_count() or rows.null_count():
+        raise _changed(path)
+    starts = np.concatenate([[0], np.cumsum(frame["rows"].list.len().to_numpy())]).astype(np.int64)
+    return MatchGraph(starts, rows.to_numpy().astype(np.int32))
+
+
+def has_record_map(folder: Path) -> bool:
+    """Whether a private folder has the record map; one with the owner's report alone has not."""
+    return (Path(folder) / _MAP).exists()
+
+
+def read_record_map(folder: Path) -> NDArray[np.int64]:
+    """The record behind each published row (sensitive value), from a private folder."""
+    path = Path(folder) / _MAP
+    frame = _read_frame(folder, path)
+    if dict(frame.schema) != _MAP_COLUMNS or any(frame[name].null_count() for name in _MAP_COLUMNS):
+        raise _changed(path)
+    rows = frame.filter(pl.col("side") == "rows").sort("row")
+    if rows["row"].to_list() != list(range(len(rows))):
+        raise _changed(path)
+    return rows["record"].to_numpy().astype(np.int64)
+
+
+def read_salt(folder: Path) -> str | None:
+    """By what the rows of each person were drawn; None if the private folder does not say it."""
+    salt = _read_mark(Path(folder), "salt")
+    return salt if isinstance(salt, str) and is_salt(salt) else None
+
+
+def _read_frame(folder: Path, path: Path) -> pl.DataFrame:
     if not Path(folder).is_dir():
         raise DataError(f"There is no folder {folder}. Name the PRIVATE folder that lies beside the release.")
     # What a later version wrote in another way is refused; a folder that lost its mark is read as it is.
     found = _read_mark(Path(folder), "private")
     if found not in (None, _FORMAT):
         raise DataError(unread_format(str(folder), found, (_FORMAT,)))
-    path = Path(folder) / "graph.parquet"
     try:
         check_plain_file(path)
-        frame = pl.read_parquet(path, glob=False)
+        return pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = getattr(error, "strerror", None) or "it is no Parquet file"
         raise DataError(f"Cannot read {path}: {reason}. Name the folder that ends in PRIVATE.") from None
-    rows = frame["rows"].explode(empty_as_null=False) if dict(frame.schema) == {"rows": pl.List(pl.Int32)} else None
-    if rows is None or frame["rows"].null_count() or rows.null_count():
-        raise DataError(f"{path} is not as lookalike writes it. It was changed: name the folder that ends in PRIVATE.")
-    starts = np.concatenate([[0], np.cumsum(frame["rows"].list.len().to_numpy())]).astype(np.int64)
-    return MatchGraph(starts, rows.to_numpy().astype(np.int32))
+
+
+def _changed(path: Path) -> DataError:
+    return DataError(f"{path} is not as lookalike writes it. It was changed: name the folder that ends in PRIVATE.")
 
 
 def _read_mark(folder: Path, key: str) -> Any:

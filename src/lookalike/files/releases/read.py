@@ -25,6 +25,7 @@ from lookalike.data.release import (
     Bucketized,
     Extents,
     Grouped,
+    LinkedRows,
     Matched,
     Perturbed,
     Randomizer,
@@ -256,20 +257,26 @@ class _PublishedColumns:
         return assemble_extents(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
 
     def buckets(self) -> NDArray[np.int64]:
-        return self._numbers(Encoding.BUCKET, "bucket numbers")
+        return self._numbers(Encoding.BUCKET)
 
     def counts(self) -> NDArray[np.int64]:
-        return self._numbers(Encoding.COUNT, "numbers of rows")
+        return self._numbers(Encoding.COUNT)
 
     @property
     def is_numbered(self) -> bool:
         return any(field.encoding is Encoding.BUCKET for field in self.fields.values())
 
-    def _numbers(self, encoding: Encoding, what: str) -> NDArray[np.int64]:
+    def linked(self) -> LinkedRows | None:
+        """The numbers of persons and visits, where rows are linked."""
+        if not any(field.encoding in (Encoding.PERSON, Encoding.VISIT) for field in self.fields.values()):
+            return None
+        return LinkedRows(self._numbers(Encoding.PERSON), self._numbers(Encoding.VISIT))
+
+    def _numbers(self, encoding: Encoding) -> NDArray[np.int64]:
         names = [field.name for field in self.fields.values() if field.encoding is encoding]
         numbers = self.frame[names[0]].cast(pl.Int64, strict=False) if len(names) == 1 else pl.Series([None])
         if numbers.null_count():
-            raise explain_change(f"{self.source} needs one column of {what}")
+            raise explain_change(f"{self.source} needs one column of {encoding} numbers")
         return numbers.to_numpy()
 
 
@@ -281,7 +288,7 @@ def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Group
     columns = [table.extents(domain) for domain in domains.quasi]
     sensitive, carried = table.stack_codes(domains.sensitive), table.stack_codes(domains.carried)
     if not table.is_numbered:
-        return group_rows(domains, columns, sensitive, carried, withheld)
+        return replace(group_rows(domains, columns, sensitive, carried, withheld), linked=table.linked())
     if COUNTERFEITS not in tables:
         raise explain_damage(f"{table.source} numbers its groups, and there is no table {quoted(COUNTERFEITS)}")
     declared = tables[COUNTERFEITS]

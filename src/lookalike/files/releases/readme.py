@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from lookalike.data.adversary import ADVERSARIES
-from lookalike.data.release import Release
+from lookalike.data.person_settings import ONE
+from lookalike.data.release import Grouped, Release, has_open_ends
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
@@ -68,9 +69,15 @@ def views(tables: Tables, *, in_parts: bool = False) -> str:
     )
 
 
+_ONE_ROW_EACH = "Each row is one person."
+_LINKED_SENTENCES = (
+    "Each row is one visit (stay, claim, ...) of a person, and rows with the same person number are of one person. The "
+    "visits of a person are numbered in their order. People of a group share the same generalised columns, visit by "
+    "visit. Visits beyond those that all people of a group have were left out."
+)
 _FORM_SENTENCES = {
-    "grouped": "Each row is one person. People of a group share the same generalised columns.",
-    "matched": "Each row is one person. Every row has generalised columns of its own and fits several people.",
+    "grouped": f"{_ONE_ROW_EACH} People of a group share the same generalised columns.",
+    "matched": f"{_ONE_ROW_EACH} Every row has generalised columns of its own and fits several people.",
     "bucketized": (
         "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
         "joined by the bucket number only: within a bucket nobody is told which value belongs to which person. "
@@ -78,7 +85,7 @@ _FORM_SENTENCES = {
         'lookalike.open_release(folder).counts("column"), or in DuckDB with views.sql.'
     ),
     "perturbed": (
-        "Each row is one person. Every sensitive value was kept or drawn anew by the published matrix, so a single one "
+        f"{_ONE_ROW_EACH} Every sensitive value was kept or drawn anew by the published matrix, so a single one "
         "says little. Do not count them as they are; counts are corrected with the matrix: lookalike query THIS-FOLDER "
         '"SELECT COUNT(*) WHERE ...", or in Python lookalike.open_release(folder).counts("column").'
     ),
@@ -90,13 +97,15 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     lines = [manifest.title, "=" * len(manifest.title), ""]
     if manifest.description:
         lines += [manifest.description, ""]
-    lines += ["What this is", "", _FORM_SENTENCES[release.form]]
+    is_linked = isinstance(release, Grouped) and release.linked is not None
+    lines += ["What this is", "", _LINKED_SENTENCES if is_linked else _describe_rows(release.form, manifest)]
     if release.withheld.n_suppressed:
         lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
     if release.withheld.n_dummies:
         by_value = "" if release.withheld.indistinguishable else "; datapackage.json counts them by value"
         lines.append(f"{release.withheld.n_dummies:,} records are made up{by_value}.")
-    lines += _in_parts(parts) if parts else ["The rows are in random order."]
+    in_order = "The rows are sorted by person number, and these numbers were drawn at random."
+    lines += _in_parts(parts) if parts else [in_order if is_linked else "The rows are in random order."]
     lines += ["", "Columns", ""]
     for name, fields in tables.items():
         lines.append(f"{name}.csv and {name}.parquet")
@@ -104,8 +113,11 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     used = {field.encoding for fields in tables.values() for field in fields}
     lines += ["", "How to read a cell", ""]
     lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
+    lines += [_ONE_END] if has_open_ends(release) else []
     lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
+    if manifest.persons is not None:
+        lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     if manifest.series is not None:
         lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
@@ -115,6 +127,13 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
         within = "" if name in files else ", a folder of parts"
         lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
     return "\n".join(lines) + "\n"
+
+
+def _describe_rows(form: str, manifest: Manifest) -> str:
+    stated, said = manifest.persons, _FORM_SENTENCES[form]
+    if stated is None or stated.unit == "row" or stated.settings.rows == ONE:
+        return said
+    return said.replace(_ONE_ROW_EACH, f"A {stated.unit} may have several rows.")
 
 
 def _in_parts(parts: Parts) -> list[str]:
@@ -132,6 +151,8 @@ def _in_parts(parts: Parts) -> list[str]:
         *(f"  and likewise {name}.parquet" for name in others),
     ]
 
+
+_ONE_END = "  An interval with one end is open to the other side: <=17 is 17 or less, >=91 is 91 or more."
 
 _SPELLING = [
     "",

@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.release import (
+    BUCKET,
     Bucketized,
     Cells,
     ExactCells,
@@ -202,7 +203,7 @@ def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFram
     for cells in table.columns:
         if isinstance(cells, NumberCells):
             while cells.name in attribute_names:
-                cells = NumberCells(f"{cells.name}_", cells.numbers, cells.are_counts)
+                cells = NumberCells(f"{cells.name}_", cells.numbers, cells.role)
         field, entries, rows = lay_out(cells)
         printed = print_cells(field, entries)
         fields.append(field)
@@ -271,8 +272,8 @@ def _check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Ra
 def same_cells(first: Cells, second: Cells) -> bool:
     """Whether two columns say the same in every row."""
     if isinstance(first, NumberCells) and isinstance(second, NumberCells):
-        if first.are_counts or second.are_counts:
-            return np.array_equal(first.numbers, second.numbers)
+        if first.role != second.role or first.role != BUCKET:
+            return first.role == second.role and np.array_equal(first.numbers, second.numbers)
         # Bucket numbers mean nothing but which is which.
         ranks, others = (np.unique(cells.numbers, return_inverse=True)[1] for cells in (first, second))
         return np.array_equal(ranks, others)

@@ -38,13 +38,27 @@ def read_table(source: Any, **reading: Any) -> Table:
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
-def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares, and the column of persons."""
+def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
+    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order.
+
+    Without a declared person also those that may say whose row it is: identifiers, and columns that number something.
+    """
+    from lookalike.data.column_names import may_number_persons
+    from lookalike.data.schema import Role
+
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    return read_whole(source, schema, columns=[attribute.name for attribute in (*schema.published, *units)], **reading)
+    named = [attribute.name for attribute in (*schema.published, *units)]
+    columns = [*dict.fromkeys((*named, *([order] if order else [])))]
+    if units:
+        return read_whole(source, schema, columns=columns, **reading)
+    identifiers = {attribute.name for attribute in schema.attributes if attribute.role is Role.IDENTIFIER}
+    return read_whole(
+        source, schema, columns=columns, also=lambda name: name in identifiers or may_number_persons(name), **reading
+    )
 
 
 def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read every column, those that the schema publishes with the types it declares."""
-    types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
+    """Read every column, those that the schema needs with the types it declares."""
+    units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
+    types = {attribute.name: attribute.type for attribute in (*schema.published, *units) if attribute.type is not None}
     return read_table(source, types=types, **reading)

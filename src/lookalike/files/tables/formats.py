@@ -14,7 +14,7 @@ loaded on first use, so that help and messages can list formats without loading 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -58,6 +58,8 @@ class Asked:
     """What is wanted of a file: columns (None: all), their types, texts that mean missing, and how to read it."""
 
     columns: Collection[str] | None = None
+    also: Callable[[str], bool] | None = None
+    """Further columns by name, to be looked at: read if they can be, and nothing is said about them."""
     types: Mapping[str, ValueType] = field(default_factory=dict)
     missing: Collection[str] = ()
     hints: Hints = Hints()
@@ -70,13 +72,17 @@ class Asked:
         for name in (*(self.columns or ()), *self.types):
             if name not in known:
                 raise SchemaError(f"{source}: {unknown_name('column', name, names)}")
-        wanted = [name for name in names if self.columns is None or name in self.columns]
+        wanted = [name for name in names if self.columns is None or name in self.columns or self.is_extra(name)]
         if len(wanted) > MOST_COLUMNS:
             raise SchemaError(
                 f"{source} has {len(wanted):,} columns, more than the {MOST_COLUMNS:,} that can be read at once. Name "
                 "those that are needed, or look whether rows and columns were exchanged."
             )
         return wanted
+
+    def is_extra(self, name: str) -> bool:
+        """Whether a column is read to be looked at only."""
+        return self.columns is not None and name not in self.columns and self.also is not None and self.also(name)
 
 
 def refuse_bad_names(names: Sequence[str], source: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -90,6 +90,7 @@ def read_table(
     source: Any,
     *,
     columns: Collection[str] | None = None,
+    also: Callable[[str], bool] | None = None,
     types: Mapping[str, ValueType] | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
@@ -102,10 +103,11 @@ def read_table(
 ) -> Table:
     """The table at a path, a URL, in a database, on standard input (-), or in a frame of pandas, polars or Arrow.
 
-    `columns` are read and no others (in the order of the table); `types` are taken instead of guessed; `missing` are
-    texts that mean "nothing" in every column. `delimiter`, `quote` ("" for none), `encoding` and `header` are for CSV
-    files and guessed where None; what was guessed stands in the table's notes. `sheet` (a name, or a place from 1) is
-    for workbooks; `unpack_limit` is the most bytes that a compressed file may unpack to.
+    `columns` are read and no others (in the order of the table), except those whose name fits `also` and that can be
+    read; `types` are taken instead of guessed; `missing` are texts that mean "nothing" in every column. `delimiter`,
+    `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed stands in
+    the table's notes. `sheet` (a name, or a place from 1) is for workbooks; `unpack_limit` is the most bytes that a
+    compressed file may unpack to.
 
     >>> import polars
     >>> read_table(polars.DataFrame({"age": [30, None, 20]}))["age"].codes.tolist()
@@ -116,7 +118,7 @@ def read_table(
         if isinstance(given, str):
             raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
     hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=unpack_limit)
-    asked = Asked(columns, _check_types(types), frozenset(missing or ()), hints, sheet, progress)
+    asked = Asked(columns, also, _check_types(types), frozenset(missing or ()), hints, sheet, progress)
     if isinstance(source, str) and is_address(source):
         address = parse_address(source)
         progress("reading", 0.0, str(address))
@@ -217,10 +219,11 @@ def _type_table(names: list[str], series_of: Callable[[str], pl.Series], where: 
     notes: list[str] = []
     for attr, name in enumerate(wanted):
         asked.progress("reading", attr / len(wanted), f"column {quoted(name)}")
-        series = _safely(partial(series_of, name), f"{where}: column {quoted(name)} cannot be read")
-        column, said = column_of(name, series, asked.types.get(name), asked.missing, where)
-        read.append(column)
-        notes += said
+        with suppress(DataError) if asked.is_extra(name) else nullcontext():
+            series = _safely(partial(series_of, name), f"{where}: column {quoted(name)} cannot be read")
+            column, said = column_of(name, series, asked.types.get(name), asked.missing, where)
+            read.append(column)
+            notes += [] if asked.is_extra(name) else said
     asked.progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
     return Table(tuple(read), where, tuple(notes))
 

@@ -101,9 +101,14 @@ class Parts:
         counts = np.bincount(keys, minlength=len(sizes) * self.n_parts).reshape(len(sizes), self.n_parts)
         return counts / np.maximum(sizes, 1)[:, None]
 
+    def _close(self, ends: Shares) -> Shares:
+        """Open ends reach as far as the column's values do."""
+        known = self.domain.points if len(self.domain.points) else np.zeros(1)
+        return np.where(np.isinf(ends), np.where(ends < 0, known[0], known[-1]), ends)
+
     def _of_intervals(self, lows: Shares, highs: Shares, n_codes: NDArray[np.int64]) -> tuple[Shares, Shares]:
         """By whole numbers, or by length; and how many values that is."""
-        lows, highs = np.nan_to_num(lows), np.nan_to_num(highs)
+        lows, highs = np.nan_to_num(self._close(lows)), np.nan_to_num(self._close(highs))
         whole = self.domain.type in (ValueType.INTEGER, ValueType.DATE)
         n_real = self.n_parts - self.domain.has_missing
         # Parts of numbers rise with them.

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.persons import total_of
+from lookalike.data.persons import Unit, total_of
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 
 _READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"
+_READS_ROWS = "Someone who reads the release and knows the quasi-identifiers"
 _READERS = {
     "matched": (
         "Someone who knows a person's quasi-identifiers and the rows that the publisher drew that person's row from"
@@ -35,26 +36,46 @@ EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"
 """Why a perturbed release has no sizes."""
 
 
-def describe_reader(form: str | None, predicate: str) -> str:
+def describe_reader(form: str | None, predicate: str, unit: Unit | None = None) -> str:
     """What holds for the reader whom a promise is about, in a release of that form (None: not decided yet).
 
     The rows of a matched release are equally likely only among those that the publisher drew from; of a perturbed one
-    a reader finds the row itself, and draws conclusions from its value.
+    a reader finds the row itself, and draws conclusions from its value. `unit`: what is counted in place of rows.
 
     >>> describe_reader("grouped", "learns nothing")
     "Someone who reads the release and knows a person's quasi-identifiers learns nothing."
+    >>> describe_reader("grouped", "learns nothing", Unit("household"))
+    'Someone who reads the release and knows the quasi-identifiers of one row of a household learns nothing.'
     """
+    if unit is not None:
+        return f"{_READS_ROWS} of {unit.known} of a {unit.noun} {predicate}."
     return f"{_READERS.get(form or '', _READS_ALL)} {predicate}{_EXCEPT.get(form or '', '')}."
 
 
-def describe_hiding(k: int, form: str | None) -> str:
+def describe_hiding(k: int, form: str | None, unit: Unit | None = None) -> str:
     """What it means to be one of k in a release of that form."""
     chance = f"(1 chance in {k} at most)"
+    if unit is not None:
+        owners = f"at least {counted(k, f'different {unit.noun}')}"
+        if form == "bucketized":
+            return f"cannot tell which of {owners} in a bucket its sensitive values belong to {chance}"
+        return f"cannot tell which of {owners} it is {chance}"
     if form == "grouped":
         return f"cannot tell that person's row from at least {counted(k - 1, 'other')} {chance}"
     if form == "matched":
         return f"cannot tell that row from at least {counted(k - 1, 'other')} {chance}"
     return f"cannot tell which of at least {counted(k, 'record')} holds that person's sensitive values {chance}"
+
+
+def describe_share(unit: Unit | None) -> str:
+    """How frequent a value is, in a sentence.
+
+    >>> describe_share(None), describe_share(Unit())
+    ('its share in the whole table', 'the share of persons in the whole table who have it')
+    """
+    if unit is None:
+        return "its share in the whole table"
+    return f"the share of {unit.noun}s in the whole table who have it"
 
 
 def column_text(column: str | None) -> str:

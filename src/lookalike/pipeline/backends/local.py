@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes
-from lookalike.pipeline.backends import THE_TABLE, Fragments
+from lookalike.data.persons import rank_rows
+from lookalike.pipeline.backends import THE_TABLE, Fragments, OwnerCounts, draw_keys, tally_pairs
 from lookalike.randomness import Randomness
 
 
@@ -36,6 +37,11 @@ class LocalBackend:
             found.append((tallied["value"], tallied["times"].to_numpy().astype(np.int64)))
         return found
 
+    def tally(self, name: str) -> tuple[int, int, int]:
+        present = self._frame[name].drop_nulls()
+        times = present.unique_counts().to_numpy().astype(np.int64)
+        return len(present), len(times), int(times.max(initial=0))
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         self._codes = coding([self._frame[name] for name in names])
 
@@ -45,6 +51,18 @@ class LocalBackend:
     def count(self, keys: Callable[[Codes], NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         found, times = np.unique(keys(self._codes), return_counts=True)
         return found, times.astype(np.int64)
+
+    def count_owners(self, keys: Callable[[Codes], tuple[NDArray[np.int64], NDArray[np.int64]]]) -> OwnerCounts:
+        return tally_owners(*keys(self._codes))
+
+    def keep(self, owner: int, most: int, secret: Randomness, n_codes: int) -> None:
+        codes = self._codes
+        order = np.lexsort(codes.T[::-1])
+        differs = np.append(True, (codes[order[1:]] != codes[order[:-1]]).any(axis=1))
+        copies = np.empty(len(codes), dtype=np.int64)
+        copies[order] = np.arange(len(codes)) - np.flatnonzero(differs)[np.cumsum(differs) - 1]
+        drawn = np.lexsort((copies, *codes.T[::-1], draw_keys(codes, copies, secret.child("keys"))))
+        self._codes = np.ascontiguousarray(codes[rank_rows(codes[:, owner], drawn) < most][:, :n_codes])
 
     def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
         codes = self._codes
@@ -63,6 +81,15 @@ class LocalBackend:
 
     def close(self) -> None:
         self._codes = self._codes[:0]
+
+
+def tally_owners(keys: NDArray[np.int64], owners: NDArray[np.int64]) -> OwnerCounts:
+    """Records and different owners of each key."""
+    key_of_pair, _, times = tally_pairs(keys, owners)
+    found, firsts, n_owners = np.unique(key_of_pair, return_index=True, return_counts=True)
+    if not len(found):
+        return OwnerCounts(found, n_owners, n_owners, n_owners)
+    return OwnerCounts(found, np.add.reduceat(times, firsts), n_owners, np.maximum.reduceat(times, firsts))
 
 
 def _ranks(codes: Codes, fragments: Fragments) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
 from lookalike.metrics import METRICS
 from lookalike.models import MODELS
-from lookalike.pipeline.backends import THE_TABLE, Fragments
+from lookalike.pipeline.backends import THE_TABLE, Fragments, OwnerCounts, draw_keys, tally_pairs
 from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
 from lookalike.progress import THREADS_VARIABLE as THREADS
 from lookalike.randomness import Randomness
@@ -80,6 +80,17 @@ class SparkBackend:
         self._n_rows = int(found[0][1].sum()) if found else 0
         return found
 
+    def tally(self, name: str) -> tuple[int, int, int]:
+        from pyspark.sql import functions as F
+
+        plain = self._select_plain([name])
+        (column,) = plain.columns
+        times = plain.where(F.col(column).isNotNull()).groupBy(column).agg(F.count("*").alias("times"))
+        sums = times.agg(F.sum("times").alias("rows"), F.count("*").alias("values"), F.max("times").alias("most"))
+        arrow = _ask(sums.toArrow)
+        found = [arrow.column(one)[0].as_py() or 0 for one in ("rows", "values", "most")]
+        return int(found[0]), int(found[1]), int(found[2])
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
@@ -108,6 +119,45 @@ class SparkBackend:
         found, times = (arrow.column(name).to_numpy().astype(np.int64) for name in ("key", "times"))
         order = np.argsort(found)
         return found[order], times[order]
+
+    def count_owners(self, keys: Callable[[Codes], tuple[NDArray[np.int64], NDArray[np.int64]]]) -> OwnerCounts:
+        from pyspark.sql import functions as F
+
+        def tallied(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                found, owners, times = tally_pairs(*keys(_matrix(batch)))
+                yield _batch({"key": found, "owner": owners, "times": times})
+
+        seen = self._coded.mapInArrow(tallied, "key long, owner long, times long")
+        by_owner = seen.groupBy("key", "owner").agg(F.sum("times").alias("times"))
+        sums = by_owner.groupBy("key").agg(
+            F.sum("times").alias("records"), F.count("*").alias("owners"), F.max("times").alias("most")
+        )
+        arrow = _ask(sums.orderBy("key").toArrow)
+        names = ("key", "records", "owners", "most")
+        return OwnerCounts(*(arrow.column(name).to_numpy().astype(np.int64) for name in names))
+
+    def keep(self, owner: int, most: int, secret: Randomness, n_codes: int) -> None:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        before, columns = self._coded, self._coded.columns
+
+        def keyed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                copies = batch.column("copy").to_numpy().astype(np.int64)
+                # A copy of the secret begins its stream anew, for every batch.
+                drawn = draw_keys(_matrix(batch.select(columns)), copies, secret.child("keys"))
+                yield _batch({name: batch.column(name) for name in (*columns, "copy")} | {"key": drawn})
+
+        copies = F.row_number().over(Window.partitionBy(*columns).orderBy(*columns)).cast("long") - 1
+        drawn = before.withColumn("copy", copies).mapInArrow(keyed, f"{_schema(self._n_codes)}, copy long, key long")
+        own = Window.partitionBy(columns[owner]).orderBy("key", *columns, "copy")
+        kept = drawn.withColumn("rank", F.row_number().over(own)).where(F.col("rank") <= most)
+        self._codes = kept.select(*columns[:n_codes]).persist()
+        self._n_codes = n_codes
+        self._n_rows = int(_ask(self._codes.count))
+        before.unpersist()
 
     def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
         _send_guests(self._frame.sparkSession)

@@ -31,7 +31,6 @@ from lookalike.audit import Check
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, Release
 from lookalike.errors import LookalikeError, counted, quoted
-from lookalike.files.releases.cells import Encoding
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
@@ -256,8 +255,7 @@ def _schema_problems(opened: ReleaseFolder) -> Iterator[str]:
     """schema.yaml and the descriptor must name the same columns in the same roles."""
     stated = {attribute.name: str(attribute.role) for attribute in opened.schema.attributes}
     tables = opened.manifest.tables.values()
-    numbers = (Encoding.BUCKET, Encoding.COUNT)
-    fields = [field for listed in tables for field in listed if field.encoding not in numbers]
+    fields = [field for listed in tables for field in listed if not field.is_number]
     published = {field.name: field.role for field in fields}
     for name in {**stated, **published}:
         if stated.get(name) != published.get(name):

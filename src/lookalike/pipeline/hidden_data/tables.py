@@ -78,8 +78,8 @@ def _table_problem(
             name = (field or own_field).name
             return f"column {quoted(name)} of {table.name} is not written as the columns of the release are"
         found, wanted = typed[field.name], own[field.name]
-        if field.encoding is Encoding.BUCKET:
-            if (problem := _numbering_problem(found, place)) is not None:
+        if field.is_number:
+            if (problem := _numbering_problem(field.encoding, found, place)) is not None:
                 return f"{paths[PARQUET].name}: {problem}"
         elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:
             return (
@@ -88,7 +88,7 @@ def _table_problem(
             )
     with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
         again = {ending: Path(here) / f"table.{ending}" for ending in ENDINGS}
-        own_types = {field.name: field.type for field in own_fields if field.encoding is not Encoding.BUCKET}
+        own_types = {field.name: field.type for field in own_fields if not field.is_number}
         clean = pl.DataFrame(
             [
                 own[field.name]
@@ -123,12 +123,15 @@ def _first_other_cell(field: Field, found: pl.Series, own_field: Field, wanted: 
     return next(row for row in rows if not found[row : row + 1].equals(wanted[row : row + 1], null_equal=True))
 
 
-def _numbering_problem(numbers: pl.Series, place: int | None) -> str | None:
-    """Bucket numbers may say which rows belong together, and no more: they leave no gaps.
+def _numbering_problem(encoding: Encoding, numbers: pl.Series, place: int | None) -> str | None:
+    """Numbers may say which rows belong together, and no more: they leave no gaps.
 
-    Those of a part are as far apart as there are parts.
+    Bucket numbers of a part are as far apart as there are parts.
     """
     distinct = np.unique(numbers.to_numpy())
+    if encoding is not Encoding.BUCKET:
+        even = len(distinct) and distinct[0] == 1 and distinct[-1] == len(distinct)
+        return None if even else f"{encoding} numbers are not numbered one after the other"
     steps = np.unique(np.diff(distinct))
     even = len(steps) <= 1 and (len(steps) == 0 or distinct[0] < steps[0])
     if distinct[0] < 0 or not even or (place is None and (distinct[0] != 0 or (len(steps) and steps[0] != 1))):

@@ -25,7 +25,7 @@ from lookalike.data.schema import Kind
 Counts = NDArray[np.int64]
 _FEW_VALUES, _POSITIONS = 100, tuple(part / 40 for part in range(1, 40))
 """Up to so many values a column is cut between any two; one of more at these shares of the records."""
-_TIERS = (0.8, 0.88, 0.95, 1.0)
+TIERS = (0.8, 0.88, 0.95, 1.0)
 """How much of its room a box's fullest value may take: cuts that leave more room for further ones come first."""
 LEAST_SHARE = 0.25
 """A box is not cut into boxes of less than this share of what a part may have."""
@@ -162,10 +162,12 @@ def cut_once(
     `counts`: how often each code of each quasi-identifier occurs in it; `full` says how full the fullest side of a cut
     would be.
     """
-    cut = _find_best(_candidates(counts, axes, box, least), full)
-    if cut is None:
-        return box
-    attr, lasts = cut
+    cut = _find_best(list_cuts(counts, axes, box, least), full)
+    return box if cut is None else cut_at(box, *cut)
+
+
+def cut_at(box: Box, attr: int, lasts: Sequence[int]) -> Box:
+    """The box cut into parts by one column; the last code of each part is given."""
     parts = tuple(
         Box(_with(box.lows, attr, first), _with(box.highs, attr, last)) for first, last in _runs(box, attr, lasts)
     )
@@ -181,9 +183,9 @@ def _find_best(
     candidates: list[tuple[float, int, list[int]]], full: Callable[[int, list[int]], float]
 ) -> tuple[int, list[int]] | None:
     """The first candidate in the lowest tier that has one."""
-    chosen, tier = None, len(_TIERS)
+    chosen, tier = None, len(TIERS)
     for _, attr, lasts in candidates:
-        found = int(np.searchsorted(_TIERS, full(attr, lasts), side="left"))
+        found = int(np.searchsorted(TIERS, full(attr, lasts), side="left"))
         if found < tier:
             chosen, tier = (attr, lasts), found
         if tier == 0:
@@ -195,7 +197,7 @@ def _with(ends: tuple[int, ...], attr: int, end: int) -> tuple[int, ...]:
     return (*ends[:attr], end, *ends[attr + 1 :])
 
 
-def _candidates(
+def list_cuts(
     counts: Sequence[Counts], axes: Sequence[Axis], box: Box, least: int
 ) -> list[tuple[float, int, list[int]]]:
     """Ways to cut that leave so many records on each side; the one that brings records nearest first."""

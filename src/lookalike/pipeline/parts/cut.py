@@ -28,6 +28,7 @@ from lookalike.pipeline.parts.boxes import (
     grow_boxes,
     put_together,
 )
+from lookalike.pipeline.parts.person_boxes import cut_by_persons
 from lookalike.pipeline.parts.slices import SlicedBoxes, Slices, even_quotas
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
@@ -99,6 +100,11 @@ def cut(
 ) -> tuple[Fragments, Cutting]:
     """Parts of about `part_rows` records that each can keep every promise by itself, and the way they were cut."""
     fits = Fitting(survey, promises, adversary)
+    if survey.counts_persons:
+        assert isinstance(cutting, Boxes)
+        by_persons = cut_by_persons(backend, survey, promises, requirements, cutting, adversary, part_rows, rng)
+        _refuse_large(by_persons)
+        return by_persons, cutting
     if isinstance(cutting, Boxes):
         boxes = _cut_boxes(backend, survey, requirements, cutting, fits, part_rows, rng)
         if boxes is not None:
@@ -148,6 +154,11 @@ def _cut_boxes(
     boxes = put_together(boxes, lambda numbers: fits([column[numbers].sum(axis=0) for column in counts]))
     boxes, counts = _cut_again(backend, survey, requirements, boxes, fits, part_rows)
     fragments = _slice_boxes(survey, boxes, counts, requirements, fits, part_rows)
+    _refuse_large(fragments)
+    return fragments
+
+
+def _refuse_large(fragments: BoxTree | SlicedBoxes) -> None:
     largest = max(fragments.sizes)
     if largest > MOST_IN_A_PART:
         raise Unsupported(
@@ -155,7 +166,6 @@ def _cut_boxes(
             "records. Quasi-identifiers and sensitive values go together too closely for this promise; promise less, "
             "or use a bucket method (two-size), whose parts have the distribution of the table."
         )
-    return fragments
 
 
 def _slice_boxes(

@@ -27,7 +27,7 @@ from lookalike.algorithms import ALGORITHMS
 from lookalike.audit import PartAudit, audit_part
 from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Boxes, Metric, PrivacyModel, Promise, Undivided
+from lookalike.data.contracts import Algorithm, Boxes, Metric, PrivacyModel, Promise, Slices
 from lookalike.data.guests import explain_fault
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import (
@@ -51,9 +51,10 @@ from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
+from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, refuse_unsaid, select_persons
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.recipe import Recipe, prepare, stronger
+from lookalike.pipeline.recipe import Recipe, drop_persons, prepare, refuse_persons, stronger
 from lookalike.pipeline.run import (
     MadeInParts,
     Stopwatch,
@@ -84,16 +85,24 @@ def run_in_parts(
     watch, rng = Stopwatch(), Randomness(recipe.seed)
     try:
         progress("survey", 0.0)
+        refuse_settings(recipe)
         with watch.step("survey"):
+            refuse_unsaid(recipe, backend)
             seen = survey(backend, recipe.schema)
-        divided = [kind for kind in ALGORITHMS.values() if not isinstance(kind().in_parts, Undivided)]
+            if not seen.counts_persons:
+                recipe = drop_persons(recipe)
+            backend.encode(seen.names, seen.coding)
+            seen, left_out = select_persons(backend, seen, recipe, rng.child("kept rows"))
+        ways = Boxes if seen.counts_persons else Boxes | Slices
+        divided = [kind for kind in ALGORITHMS.values() if isinstance(kind().in_parts, ways)]
         prepared = prepare(recipe, seen.data, among=divided)
-        prepared = replace(prepared, notes=(*seen.notes, *prepared.notes))
+        prepared = replace(prepared, notes=(*seen.notes, *left_out, *prepared.notes))
         algorithm = prepared.algorithm
         cutting = cutting_for(algorithm, recipe.adversary)
+        if seen.counts_persons:
+            refuse_cutting(algorithm)
         progress("cut", 0.0)
         with watch.step("cut"):
-            backend.encode(seen.names, seen.coding)
             if fragments is None:
                 fragments, cutting = cut(
                     backend,
@@ -109,6 +118,7 @@ def run_in_parts(
                 cutting = cutting.otherwise
         # A method is as safe from who knows it only if the cuts are blind as well.
         is_blind = cutting.blind if isinstance(cutting, Boxes) else cutting.at_random
+        is_blind &= refuse_persons(algorithm, prepared.promises, seen.data, algorithm.adversary) is None
         work = _PartWork(
             survey=seen,
             promises=prepared.promises,
@@ -259,11 +269,20 @@ class _PartWork:
                 f"The machines that do the work cannot see the folder beside {self.folder.parent.parent}. Publish to a "
                 "folder that all of them share under one name."
             )
-        data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
+        codes = codes[np.lexsort(codes.T[::-1])]
+        data = self.survey.records(codes)
         release, record_map = self._anonymize(number, data)
         written, read = write_part(self.folder, number, release)
         audit = audit_part(
-            data, read, self.promises, measures=self.measures, graph=record_map.graph, adversary=self.adversary
+            data,
+            read,
+            self.promises,
+            measures=self.measures,
+            graph=record_map.graph,
+            adversary=self.adversary,
+            record_of_row=None if data.persons is None else record_map.record_of_row,
+            number_known=data.number_known,
+            owners=codes[:, self.survey.n_published] if self.survey.counts_persons else None,
         )
         self._check_inside(number, codes, read)
         return _Done(

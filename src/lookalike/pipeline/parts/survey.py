@@ -9,9 +9,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.data.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
-from lookalike.data.schema import Role, Schema
-from lookalike.errors import DataError
+from lookalike.data.microdata import (
+    Codes,
+    Column,
+    Domain,
+    Domains,
+    Microdata,
+    Whole,
+    check_columns,
+    encode_column,
+    explain_lacking,
+    no_rows,
+)
+from lookalike.data.persons import renumber
+from lookalike.data.schema import Attribute, Role, Schema
+from lookalike.errors import DataError, SchemaError, unknown_name
 from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.run import caution_of_distinct
@@ -51,14 +63,26 @@ class Survey:
 
     @property
     def n_rows(self) -> int:
-        return int(self.data.prior(None)[0])
+        assert self.data.whole is not None
+        return self.data.whole.n_rows
+
+    @property
+    def n_published(self) -> int:
+        """How many columns of the codes are published. If persons have several rows, who they are stands behind them:
+        the unit that promises count and, if that is a household, the person."""
+        return len(self.data.domains.all)
+
+    @property
+    def counts_persons(self) -> bool:
+        return self.data.persons is not None
 
     def records(self, codes: Codes) -> Microdata:
         """Some of the records, as a part of the whole."""
         data = self.data
-        n_quasi, n_sensitive = len(data.domains.quasi), len(data.domains.sensitive)
-        blocks = np.split(codes, [n_quasi, n_quasi + n_sensitive], axis=1)
-        return Microdata(data.schema, data.domains, *blocks, whole=data.whole)
+        ends = np.cumsum([len(data.domains.quasi), len(data.domains.sensitive), len(data.domains.carried)])
+        *blocks, owners = np.split(codes, ends, axis=1)
+        found = dict(zip(("persons", "individuals"), map(renumber, owners.T), strict=False))
+        return Microdata(data.schema, data.domains, *blocks, whole=data.whole, number_known=data.number_known, **found)
 
 
 def survey(backend: Backend, schema: Schema) -> Survey:
@@ -66,22 +90,15 @@ def survey(backend: Backend, schema: Schema) -> Survey:
     check_columns(schema, backend.names, backend.source)
     by_role = {role: [each for each in schema.attributes if each.role is role] for role in _ROLES}
     attributes = [attribute for role in _ROLES for attribute in by_role[role]]
+    owners = _list_owners(schema, backend)
     domains: dict[str, Domain] = {}
     found: list[tuple[pl.Series, NDArray[np.int32], NDArray[np.int64]]] = []
     notes: list[str] = []
-    distinct = backend.distinct([attribute.name for attribute in attributes])
-    for attribute, (values, times) in zip(attributes, distinct, strict=True):
+    distinct = backend.distinct([attribute.name for attribute in (*attributes, *owners)])
+    for attribute, (values, times) in zip(attributes, distinct, strict=False):
         if not times.sum():
             raise DataError(no_rows(backend.source))
-        column, said = observe_column(
-            attribute.name,
-            values,
-            times,
-            asked=attribute.type,
-            missing=backend.missing,
-            guess=backend.is_text,
-            source=backend.source,
-        )
+        column, said = _observe(backend, attribute, values, times)
         domain, codes = encode_column(column, attribute)
         domains[attribute.name] = domain
         found.append((values, codes, times))
@@ -98,10 +115,59 @@ def survey(backend: Backend, schema: Schema) -> Survey:
             by_role[Role.SENSITIVE], found[n_quasi : n_quasi + n_sensitive], strict=True
         )
     )
+    of_owners = [
+        (values, _code_owners(backend, attribute, values, times), times)
+        for attribute, (values, times) in zip(owners, distinct[len(attributes) :], strict=True)
+    ]
+    if of_owners and np.bincount(of_owners[0][1], weights=of_owners[0][2]).max() < 2:
+        # Every row is another person.
+        of_owners = []
+    found += of_owners
     grouped = (tuple(domains[attribute.name] for attribute in by_role[role]) for role in _ROLES)
     nobody = (np.zeros((0, len(by_role[role])), dtype=np.int32) for role in _ROLES)
-    data = Microdata(settled, Domains(*grouped), *nobody, whole=Whole(int(found[0][2].sum()), counts))
+    data = Microdata(
+        settled,
+        Domains(*grouped),
+        *nobody,
+        whole=Whole(int(found[0][2].sum()), counts),
+        persons=np.zeros(0, dtype=np.int32) if of_owners else None,
+    )
     coding = Coding(
         tuple(values for values, _, _ in found), tuple(pl.Series(codes, dtype=pl.Int32) for _, codes, _ in found)
     )
-    return Survey(data, tuple(attribute.name for attribute in attributes), coding, tuple(notes))
+    names = (attribute.name for attribute in (*attributes, *owners[: len(of_owners)]))
+    return Survey(data, tuple(names), coding, tuple(notes))
+
+
+def _observe(
+    backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
+) -> tuple[Column, tuple[str, ...]]:
+    return observe_column(
+        attribute.name,
+        values,
+        times,
+        asked=attribute.type,
+        missing=backend.missing,
+        guess=backend.is_text,
+        source=backend.source,
+    )
+
+
+def _list_owners(schema: Schema, backend: Backend) -> list[Attribute]:
+    """The column whose values promises count and, if these are households, the column of persons."""
+    owners = [attribute for attribute in (schema.unit, schema.household and schema.person) if attribute is not None]
+    for attribute in owners:
+        if attribute.name not in backend.names:
+            raise SchemaError(f"{unknown_name('column', attribute.name, backend.names)} (read from {backend.source})")
+    return owners
+
+
+def _code_owners(
+    backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """The number of the person, or household, that each value of the column names."""
+    column, _ = _observe(backend, attribute, values, times)
+    lacking = int(times[column.codes == len(column.values)].sum())
+    if lacking:
+        raise DataError(explain_lacking(attribute, lacking))
+    return column.codes

@@ -30,9 +30,10 @@ from lookalike.pipeline.hidden_data.folder import examine_description, join_find
 from lookalike.pipeline.hidden_data.grounds import exact_columns, exact_counts, list_declared, list_stated
 from lookalike.pipeline.hidden_data.tables import TableFindings, examine_tables
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
+from lookalike.pipeline.parts.persons import refuse_unsaid
 from lookalike.pipeline.parts.publish import load_results, skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.recipe import settle
+from lookalike.pipeline.recipe import Recipe, settle
 from lookalike.pipeline.run import standard_measures
 from lookalike.progress import Progress, silent
 
@@ -195,8 +196,15 @@ def verify_in_parts(
         raise Unsupported(
             "Records were left out or made up, and parts do not say where. Audit the release on one machine."
         )
+    if manifest.persons is not None and manifest.persons.unit != "row":
+        raise Unsupported(
+            f"The release counts {manifest.persons.unit}s, and which part a row of the original lies in does not tell "
+            "how many of them a group has. Audit it on one machine that holds it: lookalike audit."
+        )
     try:
         progress("survey", 0.0)
+        if manifest.persons is None:
+            refuse_unsaid(Recipe(schema=opened.schema, promises=()), backend)
         seen = survey(backend, opened.schema)
         own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
         settled = settle(promises or own, seen.data)

@@ -129,6 +129,11 @@ def read_contents(path: Path) -> tuple[Contents, ReleaseFolder, Ints]:
     refuse_form(manifest.form, f"The release in {path}")
     name = "sat" if manifest.form == Bucketized.form else "release"
     frame, fields = opened.frames[name], manifest.tables[name]
+    if any(one.encoding is Encoding.PERSON for one in fields):
+        raise Unsupported(
+            f"The release in {path} has linked rows, and releases are read together for one row per person. Publish "
+            "people whose data goes out again with one row per person (--rows one --keep first)."
+        )
     numbers = [one.name for one in fields if one.encoding is Encoding.BUCKET]
     quasi = [one for one in fields if one.role == Role.QUASI]
     keys = [frame[column] for column in numbers] or [print_cells(one, frame[one.name]) for one in quasi]

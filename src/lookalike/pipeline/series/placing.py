@@ -54,7 +54,8 @@ def place_original(opened: ReleaseFolder, data: Microdata, class_of_row: Ints) -
     if n_left > withheld.n_suppressed or n_expected != len(class_of_row):
         raise DataError(
             f"{opened.path} does not belong to the original that was given: it has {counted(len(class_of_row), 'row')} "
-            f"for {counted(data.n_rows, 'record')}, of which {n_left:,} have no row there. Name the table that the release was made from (--after RELEASE=ORIGINAL)."
+            f"for {counted(data.n_rows, 'record')}, of which {n_left:,} have no row there. Name the table that the "
+            "release was made from (--after RELEASE=ORIGINAL)."
         )
     return groups
 

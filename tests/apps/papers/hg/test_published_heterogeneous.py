@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.apps.papers.hg.published_heterogeneous import (
     HeterogeneousAsPublished,
+    _with_copies,
     cut_buckets,
     fewest_first,
     largest_to_pad,
@@ -169,6 +171,7 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("beta-likeness:2,bound=basic", {}),
     ("beta-likeness:2,bound=basic", {"buckets": "packed"}),
     ("beta-likeness:2,bound=basic", {"dummies": "yes"}),
+    ("beta-likeness:2,bound=basic", {"dummies": "yes", "fill": "sorted"}),
 ]
 
 
@@ -188,6 +191,8 @@ def test_no_setting_passes_its_audit_and_none_is_released(model: str, settings_o
     [
         ("l-diversity:6", {"buckets": "packed"}, "leave buckets=packed out"),
         ("beta-likeness:2,bound=basic", {"tau": "0.4"}, "tau is about"),
+        ("beta-likeness:2,bound=basic", {"fill": "sorted"}, "fill=sorted is about"),
+        ("l-diversity:6", {"fill": "sorted", "dummies": "yes"}, "fill=sorted is about"),
     ],
 )
 def test_settings_that_have_no_effect_are_refused(model: str, settings_of: dict[str, Any], words: str) -> None:
@@ -230,6 +235,35 @@ def test_copied_dummies_are_in_buckets_that_hold_their_value() -> None:
     assert np.count_nonzero(linkage.record_of_row < 0) == release.withheld.n_dummies
     (counts,) = release.withheld.dummies
     assert (np.bincount(release.sensitive[:, 0], minlength=len(counts)) - data.counts(0) == counts).all()
+
+
+def test_dummies_are_copies_of_different_records() -> None:
+    """Many copies of one record would cost every slot that covers one, which is no fault of the paper's."""
+    data = census_data(403)
+    size = 24
+    layout = ascending(data.counts(0), size)
+    n_dummies = len(layout) * size - 403
+    assert n_dummies > 3
+    for fill in ("random", "sorted"):
+        everybody, (table,) = _with_copies(data, 0, layout, size, fill, Randomness(1))
+        assert everybody.n_rows == table.size == 403 + n_dummies
+        assert len(np.unique(everybody.quasi[403:], axis=0)) > n_dummies // 2
+        (with_dummies,) = [members for members in table.T if (members >= 403).any()]
+        assert set(everybody.sensitive[403:, 0]) <= set(data.sensitive[with_dummies[with_dummies < 403], 0])
+
+
+def test_in_order_neighbours_share_a_bucket() -> None:
+    """As the authors' program fills buckets: the records of a value are sorted first."""
+    data = census_data(403)
+    layout = ascending(data.counts(0), 20)
+    table = _with_copies(data, 0, layout, 20, "sorted", Randomness(1))[1][0]
+    place = np.argsort(np.lexsort(data.quasi.T[::-1]))
+    for value in np.flatnonzero(layout.astype(bool).sum(axis=0) > 1):
+        of_value = [
+            place[[one for one in members if one < 403 and data.sensitive[one, 0] == value]] for members in table.T
+        ]
+        spans = sorted((int(some.min()), int(some.max())) for some in of_value if len(some))
+        assert all(before[1] < after[0] for before, after in pairwise(spans))
 
 
 def test_parts_are_cut_from_every_bucket() -> None:

@@ -20,17 +20,18 @@ PAPER = Paper(
     letters="BL",
     title="Publishing microdata with a robust privacy guarantee",
     authors="Jianneng Cao and Panagiotis Karras, PVLDB 5, 2012",
-    claimed="Beta-likeness bounds how much more certain a reader may become about each value, instead of an average "
-    "distance. BUREL, made for it, is said to lose about half as much information as cutting the table in Mondrian's "
-    "way, in half the time, and to answer queries better. A perturbation of values is said to beat publishing the "
-    "table's shares alone.",
-    holds="The model bounds what it says: at the same t, methods for t-closeness let the certainty about some values "
-    "grow many times more. DMondrian hardly cuts the table at all. With the authors' further split, BUREL loses less "
-    "as beta grows. Perturbation mostly beats the plain shares, the more so the more records there are.",
-    fails="LMondrian as described loses far less than BUREL from beta 2 on and takes less time. As printed, without a "
-    "further split that only the authors' program has, BUREL's loss goes up and down with beta. BUREL is not immune "
-    "to an attacker who knows it. The printed perturbation breaks its promise where one value is frequent. Similar "
-    "values can make a kind of disease certain.",
+    claimed="Beta-likeness limits how much more certain a reader may become about each single value, where "
+    "t-closeness limits an average distance. The paper says that its method BUREL loses about half as much "
+    "information as cuts in the way of Mondrian, takes half the time and answers queries better, and that perturbing "
+    "values beats publishing only the table's shares.",
+    holds="The model does what it promises: at the same t, methods for t-closeness let the certainty about some "
+    "values grow many times more. DMondrian hardly cuts the table at all. BUREL loses less as beta grows if it splits "
+    "groups further, as the authors' program does. Perturbation answers queries better than the plain shares in all "
+    "four figures.",
+    fails="LMondrian as described loses far less than BUREL from beta 2 on, and takes less time. As printed, without "
+    "the further split that only the authors' program has, BUREL's loss goes up and down with beta. BUREL is not "
+    "immune to an attacker who knows it. The printed perturbation breaks its promise where one value is frequent. A "
+    "group of similar values can make a kind of disease certain.",
     instead="For tables of generalised rows, `groups` with beta-likeness. For exact quasi-identifiers, "
     "`perturbation`, whose matrix is corrected here.",
     statements=(

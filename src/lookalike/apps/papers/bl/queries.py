@@ -222,7 +222,7 @@ _RECONSTRUCTED = (
 _GENDERS = "A range over two genders holds one of them or both, so queries select more or less than theta. "
 _THETA_UNKNOWN = "The paper's values of theta are not legible. "
 _NARROW = (
-    "LMondrian's groups are narrower, as figure 5 shows, and a narrow group lies more often inside of a query or "
+    "LMondrian's groups are narrower, as figure 5 shows, and a narrow group more often lies wholly inside a query or "
     "outside; this does not depend on the paper's records"
 )
 _UP_TO_NOISE = "nowhere back by more than 10 % of itself"

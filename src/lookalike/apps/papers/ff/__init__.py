@@ -18,12 +18,13 @@ PAPER = Paper(
     claimed="Published rows need not form groups. FF lets each row have its own ranges and asks only that each person "
     "fits k rows, each with the same chance. It claims far smaller losses than groups and rings for the same promise, "
     "up to 41 %, and matchings that come close to the optimum.",
-    holds="Freeform loses clearly less than groups and rings. The best matching, Hungarian, comes close to the optimum "
-    "on tables so small that it can be computed. The proofs hold: every person fits exactly k rows, each with chance "
-    "1/k.",
-    fails="The size of the gain stays unsettled: the text at hand ends before the experiments, so 41 % can only be set "
-    "beside our own figures. Plain greedy matching gains least. Whether freeform is faster than earlier methods is "
-    "open too: our ring is quicker than the published one.",
+    holds="Freeform loses far less than groups. On tables so small that the optimum can be computed, the Hungarian "
+    "matching comes close to it, and it loses about a fifth less than our rings. The proofs hold: every person fits "
+    "exactly k rows, each with chance 1/k.",
+    fails="The greedy matchings lose about as much as our rings and up to a fifth more than the optimum, so not all "
+    "three are clearly better than earlier methods. The text that we have ends before the experiments, so we can only "
+    "compare the claim of 41 % with our own figures. Whether freeform is faster is open, because our ring is quicker "
+    "than the published one.",
     instead="`freeform` where rows may differ from each other and only identities need protection. `groups` where "
     "recipients want plain groups, or where values need protection too.",
     statements=(

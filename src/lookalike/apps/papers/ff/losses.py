@@ -236,8 +236,8 @@ LOSSES = Experiment(
             "abstract", "Freeform gains up to 41 % in utility.", _largest_gain,
             judged="where it gains most on Mondrian or on the ring, the loss is between 30 and 55 % lower",
             fails=Verdict.NO_DATA,
-            why="The text that we have says neither on which method nor in which setting; our ring is weaker than the "
-            "published one may be.",
+            why="The text that we have says neither on which method nor in which setting; the published "
+            "ring may lose less than ours.",
         ),
         Claim(
             "1, abstract", "Freeform comes close to the least possible loss.",
@@ -254,7 +254,7 @@ LOSSES = Experiment(
     ),
     differs="Everything is ours but the methods' outline: the text ends before the algorithms. Mondrian cuts as "
     "published; the one that cuts by gain is ours and takes part in no test, like the symmetric matching. On one "
-    "computer MIP solves some ten records.",
+    "computer, MIP solves tables of about ten records.",
 )  # fmt: skip
 
 RING_PARTS = Experiment(
@@ -272,7 +272,7 @@ RING_PARTS = Experiment(
             judged="parts lower the loss of a ring by more than rings lower that of the same parts as groups, on "
             "average",
             limits="The ring is our construction.", fails=Verdict.NO_DATA,
-            why="It is said of another paper's experiments, whose data and ring we do not have.",
+            why="The claim is about another paper's experiments, whose data and ring we do not have.",
         ),
     ),
 )  # fmt: skip

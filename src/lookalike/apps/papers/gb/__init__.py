@@ -22,15 +22,17 @@ PAPER = Paper(
     letters="GB",
     title="Generalized bucketization scheme for flexible privacy settings",
     authors="Ke Wang, Peng Wang, Ada Waichee Fu, Raymond Chi-Wing Wong (Information Sciences, 2016)",
-    claimed="One limit for all sensitive values often cannot be kept: rare values ask for a low one, and frequent "
-    "values exceed it. GB gives each value its own ceiling and puts records into buckets of different sizes. Quick "
-    "searches find sizes that lose far less than the equal buckets of Anatomy, and hardly more than the best possible.",
-    holds="One limit for all values is indeed out of reach in nearly all of the paper's settings, on nearly the "
-    "paper's own table. Buckets of two or more sizes lose less than Anatomy's would in every setting. The pruned "
-    "search takes milliseconds, also for half a million records, and counts come out with small errors.",
-    fails="The gain over Anatomy is not large in every setting, and the quick searches are not close to the optimum: "
-    "at some settings they lose far more. Two printed steps are wrong: the rule that picks the first candidate, and "
-    "the one that moves records. Exponential time of the integer program does not show with a solver of today.",
+    claimed="One limit for all sensitive values often cannot be kept: rare values need a low one, and frequent values "
+    "exceed it. GB gives each value its own ceiling and puts records into buckets of different sizes. Quick searches "
+    "are said to find sizes that lose far less than the equal buckets of Anatomy, and hardly more than the best "
+    "possible.",
+    holds="In almost all of the paper's settings one limit for all values cannot be kept; our table is nearly the "
+    "paper's own. Buckets of two or more sizes lose less than Anatomy's would in every setting. The pruned search "
+    "takes milliseconds, even for half a million records, and count queries are answered with small errors.",
+    fails="The gain over Anatomy is not large in every setting, and the quick searches do not stay close to the "
+    "optimum: at some settings they lose far more. Two printed steps are wrong: the rule that picks the first "
+    "candidate, and the one that moves records. With a current solver the integer program does not take exponential "
+    "time.",
     instead="`optimal-buckets` for up to some dozens of sensitive values: it loses least, and takes seconds. "
     "`multi-size` beyond that. Both use the corrected search.",
     statements=(

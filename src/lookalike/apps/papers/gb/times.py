@@ -191,7 +191,7 @@ _CODE = (
     "Our searches are compiled and test a step in nanoseconds; the paper's integer program ran in Matlab, ours in "
     "HiGHS. Which of the two is faster says nothing about the methods."
 )
-_TODAY = "Times are those of our own code on a computer of today."
+_TODAY = "Times are those of our code on a current computer."
 _DRAWN = (
     "Numbers of records are drawn by the shares of the public extract. Optimal is an integer program for each pair of "
     "sizes, as in the paper; its time is estimated from 60 of them (a quick run: 12). Times are means of three draws; "

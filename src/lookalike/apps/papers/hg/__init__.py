@@ -7,7 +7,7 @@ diversity, scaling       losses and times under l-diversity
 likeness                 losses and times under beta-likeness
 queries, learning        errors of count queries, naive Bayes
 synthetic                PrivBayes, which these are compared with
-readings                 tests that only this paper's claims need
+readings, advantages     tests that only this paper's claims need
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ PAPER = Paper(
     title="Heterogeneous l-diversity and beta-likeness by bipartite matching",
     authors="Its authors published their program and their tables",
     claimed="Every published row gets its own ranges instead of one set of ranges per group. That keeps more detail, "
-    "for l-diversity and for beta-likeness. The values are handed out by a random matching, so that even an attacker "
-    "who knows the method learns no more than promised. The paper compares itself with an older method (NH), with "
-    "BuReL and with PrivBayes.",
+    "for l-diversity and for beta-likeness. A random matching assigns the values, so that even an attacker who knows "
+    "the method learns no more than promised. The paper compares the method with an older one (NH), with BuReL and "
+    "with PrivBayes.",
     holds="Rows with ranges of their own lose less detail than BuReL's groups under beta-likeness, and less than our "
     "reconstruction of NH for large l. Matching in parts makes the method much quicker for some more loss. A "
     "classifier learns nothing from the releases beyond the most frequent value.",
@@ -47,8 +47,8 @@ PAPER = Paper(
     statements=(
         Statement(
             "1",
-            "15 attributes identify 99.98 % of people, differential privacy fails with correlated records, and the "
-            "geometric mechanism is optimal.",
+            "15 attributes identify 99.98 % of people, differential privacy fails with correlated records, the "
+            "geometric mechanism is optimal for single counts only, and l-diversity allows any growth of a belief.",
             _CITED,
         ),
         Statement("1", "Epsilon 19.61 allows a factor of about 328 million.", f"{_ARITHMETIC}: e^19.61 = 3.28e8"),
@@ -63,6 +63,13 @@ PAPER = Paper(
             f"{_CONSTRUCTION}; the methods are not optimal, so it says nothing about them",
         ),
         Statement("2, lemmas 1 and 2, theorem 1", "An l-regular graph has l disjoint assignments.", _PROOF),
+        Statement(
+            "2 and 3.5",
+            "If one of l disjoint assignments is drawn at random, each of a record's rows is its own with the same "
+            "chance.",
+            f"{_PROOF}: each match is in exactly one of them. It says nothing about values, which several rows can "
+            "share, or about which tables could have led to the release (hg-theorem3, hg-bayes-l)",
+        ),
         Statement(
             "3, tables 3 to 6",
             "Matching round by round can end in a dead end (6 and 15 records); the buckets of the 15 records.",
@@ -83,7 +90,8 @@ PAPER = Paper(
         Statement(
             "4.4, tables 7 to 9",
             "For 25 records the least beta is 0.71, 0.66 and 0.71 with buckets of 4, 5 and 6.",
-            f"{_ARITHMETIC}; test_the_25_records. 0.667 is cut to 0.66; table 7 does not follow algorithm 3's order",
+            f"{_ARITHMETIC}; test_the_25_records, which also shows that larger buckets do not always mean a larger "
+            "beta. 0.667 is cut to 0.66; table 7 does not follow algorithm 3's order",
         ),
         Statement("3.1, 3.2, 4.5 and 5", "Costs from O(n + m log m) to O(n^3).", "analysis of the algorithms"),
         Statement("5", "HG minimizes the loss of each round, not over all rounds.", _CONSTRUCTION),
@@ -96,7 +104,7 @@ PAPER = Paper(
         Statement(
             "6",
             "Beta-likeness curbs the deFinetti attack; noise hardly stops a learner; Pufferfish needs all "
-            "distributions; nothing resists all correlations.",
+            "distributions; nothing resists all correlations; publishing several times allows composition attacks.",
             _CITED,
         ),
         Statement("5.1", "NH's merging does not run in parallel; the threshold costs extra distances.", _CONSTRUCTION),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lookalike.apps.papers.claims import Claim, Found, Verdict, below, describe, every, falls, ratio
+from lookalike.apps.papers.claims import Claim, Found, Verdict, describe, every, falls, ratio
 from lookalike.apps.papers.datasets import QUASI
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results
+from lookalike.apps.papers.hg.advantages import below_exactly_from, gain_goes, loses_less
 from lookalike.apps.papers.hg.methods import (
     DIVERSE,
     DOMAINS,
@@ -26,18 +27,22 @@ from lookalike.apps.papers.hg.methods import (
 )
 from lookalike.apps.papers.hg.readings import (
     above_elsewhere,
-    below_exactly_from,
-    gap_goes,
     higher_ratio,
     more_at,
     no_more_at,
 )
 from lookalike.apps.papers.journal import Row
 
-NH_OPEN = "NH is our construction; benchmarks/published.py sets its loss beside that of the authors' NH."
+NH_OPEN = (
+    "NH is our construction. For l = 10 it loses less than the authors' NH, above all on CENSUS "
+    "(benchmarks/published.py)."
+)
 _NH_DECIDES = (
-    "One l is enough against it, and the authors' own programs say the same: on these records their NH loses less than "
-    "their HG for small l (benchmarks/published.py)."
+    "One l is enough against it. At l = 2 the authors' own NH loses less than HG, on each of the three tables "
+    "(benchmarks/published.py)."
+)
+GAIN = (
+    "minus theirs, and over theirs, rises: its ends, and a rank correlation of 0.5 or more; open where the two disagree"
 )
 
 
@@ -80,8 +85,8 @@ _EXPERIMENT_2 = Experiment(
             Claim(
                 where=f"5.1, figure 2{letter}",
                 says=f"On {name} the gain over NH grows as l goes from 2 to 10.",
-                test=gap_goes(1, "l", on(letter), NH, *THREE, slack=0.05),
-                judged="the loss of NH minus ours, and over ours, rises over all l, for all three; 5 % back is allowed",
+                test=gain_goes(1, "l", on(letter), NH, *THREE),
+                judged=f"for each of the three, the loss of NH {GAIN}",
                 limits=REBUILT,
                 fails=Verdict.OPEN,
                 why=NH_OPEN,
@@ -92,10 +97,9 @@ _EXPERIMENT_2 = Experiment(
             Claim(
                 where=f"1, 5.1 and 7, figure 2{letter}",
                 says=f"On {name} all three methods lose less than NH.",
-                test=every(*(below("l", on(letter), one, NH) for one in THREE)),
+                test=loses_less("l", on(letter), THREE, NH),
                 limits=REBUILT,
-                fails=Verdict.AGAINST if letter == "a" else Verdict.OPEN,
-                why=_NH_DECIDES if letter == "a" else NH_OPEN,
+                why=_NH_DECIDES,
             )
             for letter, name in NAMES.items()
         ),
@@ -129,8 +133,8 @@ _EXPERIMENT_2 = Experiment(
             test=every(*(ratio("l", on("a"), t, one, 0.95, 1.05) for t, one in zip(FAR_APART, THREE, strict=True))),
             judged="within 5 % of the same method without it, on both sides",
             limits="The paper does not print its formula: ours takes the farthest bucket, if 0.3 away on average.",
-            fails=Verdict.OPEN,
-            why="The paper does not print the formula of its threshold. With ours the loss differs more.",
+            why="The paper does not print the formula of its threshold. With ours, and with that of the authors' own "
+            "program at l = 10 (benchmarks/published.py), the loss falls by about a fifth or more.",
         ),
     ),
     differs=UNSAFE
@@ -149,7 +153,7 @@ _EXPERIMENT_3 = Experiment(
         Claim(
             where="5.1, figure 3a",
             says="On CENSUS all three methods lose less than NH for all d.",
-            test=every(*(below("columns", on("a"), one, NH) for one in THREE)),
+            test=loses_less("columns", on("a"), THREE, NH),
             limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN + " The paper's axis is not legible: d may start at more than 2.",
@@ -174,10 +178,11 @@ _EXPERIMENT_3 = Experiment(
             where="5.1, figure 3a",
             says="On CENSUS the loss falls as d grows.",
             test=falls("columns", on("a"), *THREE, slack=0.05),
-            judged="at every d, 5 % back is allowed",
+            judged="for the three methods, at every d; 5 % back is allowed",
             limits="The order of the columns is ours.",
-            why="The published method on the authors' own records; with few columns the loss rises with d. Only an "
-            "axis that starts at a larger d would show the claim.",
+            fails=Verdict.OPEN,
+            why="It falls from d = 4 on and rises before. At which d the paper's axis starts is not legible, and the "
+            "order of the columns is ours.",
         ),
         *(
             Claim(
@@ -187,15 +192,16 @@ _EXPERIMENT_3 = Experiment(
                     *(no_more_at("columns", on(letter), one, 8, 4, 1.1) for one in THREE),
                 ),
                 judged="the loss at d = 8 is at most 1.1 times that at d = 4",
-                why="The published method on the authors' own records.",
+                fails=Verdict.OPEN,
+                why="What it means to resist is our reading. The loss grows, by less than a third from d = 4 to 8.",
             )
             for letter, name in NAMES.items()
         ),
         Claim(
             where="5.1, figure 3",
             says="NH suffers more and more as d grows.",
-            test=every(*(gap_goes(1, "columns", on(letter), NH, "HG", slack=0.1) for letter in NAMES)),
-            judged="the loss of NH minus HG's, and over HG's, rises with d on all three tables; 10 % back is allowed",
+            test=every(*(gain_goes(1, "columns", on(letter), NH, "HG") for letter in NAMES)),
+            judged=f"on each of the three tables, compared with HG: the loss of NH {GAIN}",
             limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN,

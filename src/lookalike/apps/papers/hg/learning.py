@@ -140,7 +140,7 @@ _BY_BETA = Experiment(
             why="All are as published, on the authors' own records.",
         ),
     ),
-    differs=UNSAFE + "The share of the most frequent value is drawn: somebody without a release is right as often. "
+    differs=UNSAFE + "The share of the most frequent value is shown too: someone without a release is right as often. "
     "PrivBayes makes another promise; a second series has the omission of the authors' domain file. Distance counts "
     "for numbers; categories must be the same.",
 )

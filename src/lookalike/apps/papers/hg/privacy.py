@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.heterogeneous.slots import descending
 from lookalike.algorithms.shared.method import through_diversity
-from lookalike.apps.papers.claims import Claim, Found, Test, every
+from lookalike.apps.papers.claims import Claim, Found, Test, all_hold, every
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results
 from lookalike.apps.papers.hg.methods import (
     BETAS,
@@ -139,7 +139,7 @@ def _never(series: str) -> Test:
         shares = found.means("values", "failed", series)
         example = next((row["example"] for row in found.rows if row["series"] == series and row.get("example")), "")
         said = f"fails in {' '.join(f'{shares[at]:.3g}' for at in sorted(shares))} % of random counts"
-        return Found(bool(shares) and not any(shares.values()), said + (f", such as {example}" if example else ""))
+        return Found(not any(shares.values()) if shares else None, said + (f", such as {example}" if example else ""))
 
     return test
 
@@ -148,7 +148,7 @@ def _at_least(x: str, y: str, bound: str, series: str) -> Test:
     def test(found: Results) -> Found:
         limits, values = found.means(x, y, bound), found.values(x, y, series)
         said = ", ".join(f"{min(values[at]):g} instead of {limits[at]:g}" for at in sorted(values))
-        return Found(bool(values) and all(min(some) >= limits[at] for at, some in values.items()), said)
+        return Found(all_hold([min(some) >= limits[at] for at, some in values.items()]), said)
 
     return test
 
@@ -157,7 +157,7 @@ def _same_guarantee(x: str, y: str, one: str, other: str, at: float) -> Test:
     def test(found: Results) -> Found:
         mine, theirs = found.means(x, y, one).get(at), found.means(x, y, other).get(at)
         if mine is None or theirs is None:
-            return Found(False, "not measured")
+            return Found(None, "not measured")
         return Found(mine <= 1.001 * theirs, f"{one} {mine:.3g}, {other} {theirs:.3g} at {x} {at:g}")
 
     return test
@@ -165,7 +165,7 @@ def _same_guarantee(x: str, y: str, one: str, other: str, at: float) -> Test:
 
 _ALL_DIVERSE = tuple(f"{series}, {name}" for series in THREE for name in NAMES.values())
 _THEOREM_3 = Experiment(
-    title="how sure a release with l-diversity makes somebody",
+    title="certainty that releases with l-diversity allow",
     setting="CENSUS, Uniform and Zipf 0.5, 10,000 records, l = 2, 5, 10: the largest share of one value among the rows "
     "that a person may be behind.",
     figures=(
@@ -176,7 +176,7 @@ _THEOREM_3 = Experiment(
     claims=(
         Claim(
             where="abstract and 3.5, theorem 3",
-            says="A release with l-diversity keeps every belief in a value at 1/l at most.",
+            says="In a release with l-diversity nobody can be more than 1/l sure of a value.",
             test=every(
                 at_most("l", "certainty", _PROMISED, *_ALL_DIVERSE), at_most("l", "repeats", _PROMISED, *_ALL_DIVERSE)
             ),
@@ -191,10 +191,11 @@ _THEOREM_3 = Experiment(
         ),
         Claim(
             where="3.1, footnote 2",
-            says="Filling up to a multiple of l with dummies of values that nobody has loses no generality.",
+            says="Dummies with values that nobody has may fill the table up to a multiple of l, without loss of "
+            "generality.",
             test=_at_least("l", "real_values", _PROMISED, _PADDED),
-            judged="everybody still sees l different values of real people",
-            why="A dummy's value is recognized, and whoever is matched with it has one possible value less.",
+            judged="each person still sees l different values of real people",
+            why="A dummy can be recognized by its value, and a person matched with one has one possible value less.",
         ),
     ),
     differs="The published method is measured without an audit, which it fails.",
@@ -202,8 +203,8 @@ _THEOREM_3 = Experiment(
 
 _THEOREM_7 = Experiment(
     title="the beta that releases reach",
-    setting="CENSUS, 10,000 records, beta = 1 to 5: by how much the share of a value among a person's rows exceeds its "
-    "share of the table, at worst.",
+    setting="CENSUS, 10,000 records, beta = 1 to 5: the most by which the share of a value among a person's rows "
+    "exceeds its share of the table, relative to the latter.",
     figures=(Figure("hg-theorem7", "beta", "reached_beta", "beta that is promised", "beta that is reached"),),
     measure=_of_likeness,
     claims=(
@@ -226,7 +227,7 @@ _THEOREM_7 = Experiment(
     differs="The published method is measured without an audit, which it fails. BuReL's releases are audited.",
 )
 
-_WORLDS = "All tables and all random choices are gone through, so the figures are exact. "
+_WORLDS = "All tables and all random choices are enumerated, so the figures are exact. "
 _BAYES = tuple(
     Experiment(
         title=f"what an attacker who knows the method can conclude, {promise}",

@@ -61,6 +61,8 @@ class HeterogeneousAsPublished(Method):
     """greedy, sorted or hungarian on the whole table; auto: hungarian."""
     buckets: Choice = Choice("equal", *POLICIES, "through-l", default="equal")
     """Of promises other than l-diversity: buckets of one size, filled in any or in one of these ways; or through l."""
+    fill: Choice = Choice("random", "sorted", default="random")
+    """Which records of a value go to which bucket: any, as printed; or in order, as in the authors' program."""
     dummies: Choice = Choice("no", "yes", default="no")
     """yes: records are made up to fill the buckets."""
     tau: OptionalExact = OptionalExact(low=0, high=1)
@@ -83,6 +85,8 @@ class HeterogeneousAsPublished(Method):
             raise Unsupported(
                 f"The published buckets for l-diversity are of one kind; leave buckets={self.buckets} out."
             )
+        if self.fill == "sorted" and (ell is not None or self.buckets == "through-l" or self.dummies == "no"):
+            raise Unsupported("fill=sorted is about buckets of one size that dummies fill up; leave it out.")
         if self.buckets == "through-l":
             ell = through_diversity(counts, plan.ceilings, plan.rule.min_size)
             if ell is None:
@@ -117,7 +121,7 @@ class HeterogeneousAsPublished(Method):
             padded = largest_to_pad(counts, ceilings, policies, fewest)
             if padded is None:
                 raise Infeasible("No size of buckets keeps the promise. Use heterogeneous.")
-            return _with_copies(data, column, *padded, rng)
+            return _with_copies(data, column, *padded, self.fill, rng)
         blocks = buckets_under(counts, ceilings, policies, fewest)
         if blocks is None:
             raise Infeasible("No number of buckets keeps the promise. Use heterogeneous.")
@@ -278,27 +282,35 @@ def _with_unique_dummies(data: Microdata, column: int, ell: int, rng: Randomness
 
 
 def _with_copies(
-    data: Microdata, column: int, layout: Layout, size: int, rng: Randomness
+    data: Microdata, column: int, layout: Layout, size: int, fill: str, rng: Randomness
 ) -> tuple[Microdata, list[Records]]:
-    """Buckets filled up with copies of records that are in them."""
+    """Buckets filled up with copies of any records, which get a value that the bucket already has.
+
+    The paper does not say what a dummy's quasi-identifiers are. Copies of a single record would all look alike, and
+    every slot that must cover one of them would lose more for it.
+    """
     values = data.sensitive[:, column]
-    shuffled = rng.child("records").permutation(data.n_rows)
-    by_value = shuffled[np.argsort(values[shuffled], kind="stable")]
+    ordered = np.lexsort(data.quasi.T[::-1]) if fill == "sorted" else rng.child("records").permutation(data.n_rows)
+    by_value = ordered[np.argsort(values[ordered], kind="stable")]
+    drawn = rng.child("dummies").permutation(data.n_rows)
     taken = np.cumsum(data.counts(column)) - data.counts(column)
     buckets: list[Records] = []
-    copied: list[int] = []
+    dummy_values: list[int] = []
     for bucket in layout:
         mine = np.concatenate([by_value[start : start + times] for start, times in zip(taken, bucket, strict=True)])
         taken += bucket
         short = size - len(mine)
-        numbers = data.n_rows + len(copied) + np.arange(short)
-        copied += [int(mine[0])] * short
+        numbers = data.n_rows + len(dummy_values) + np.arange(short)
+        dummy_values += [int(values[mine[0]])] * short
         buckets.append(np.concatenate([mine, numbers]))
-    if len(copied) != layout.shape[0] * size - int(layout.sum()):
+    if len(dummy_values) != layout.shape[0] * size - int(layout.sum()):
         raise AssertionError("buckets were not filled up")
     order = rng.child("columns").permutation(len(buckets))
     table = np.sort(np.array(buckets)[order], axis=1).T
-    return _extend(data, np.array(copied, dtype=np.int64)), [np.ascontiguousarray(table)]
+    everybody = _extend(data, drawn[: len(dummy_values)])
+    sensitive = everybody.sensitive.copy()
+    sensitive[data.n_rows :, column] = dummy_values
+    return replace(everybody, sensitive=sensitive), [np.ascontiguousarray(table)]
 
 
 def _extend(data: Microdata, copied: Records) -> Microdata:

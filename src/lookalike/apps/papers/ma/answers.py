@@ -234,7 +234,7 @@ CLAIMS = (
                 for method in ("RGG", "SG")
             )
         ),
-        limits="For the groups of RGG and SG, with values inside of generalised cells taken as equally likely.",
+        limits="For the groups of RGG and SG, with all values inside a generalised cell taken as equally likely.",
         why=_NOISE,
     ),
     Claim(

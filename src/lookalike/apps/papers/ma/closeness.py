@@ -67,7 +67,7 @@ def _grow(data: Microdata, model: str, step: int, seed: int) -> tuple[Grown, Rul
 def _row(distances: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]], t: float, grown: Grown) -> Row:
     """Of distances by bucket, their noise and the records of a bucket: the largest, and how many records exceed t."""
     if not distances:
-        raise Unsupported("No group could be attacked: hardly any dealing leads to it.")
+        raise Unsupported("No group could be attacked: hardly any assignment leads to it.")
     records = sum(len(far) * width for far, _, width in distances)
     above = sum(int((far - noise > t + HAIR).sum()) * width for far, noise, width in distances)
     return {
@@ -210,8 +210,10 @@ CLOSENESS = Experiment(
         ),
     ),
     differs=f"{AXES}{WITHOUT_ADULT}{_UNKNOWN} Four readings are measured. With all values, distances are by equal "
-    f"distance and sampled from {_ACCEPTED:,} accepted dealings per group, for {_GROUPS} random groups of a release, "
-    "to save time. Three standard errors are taken off a distance before a record counts as vulnerable. A group for "
-    f"which {_TRIES:,} dealings do not give 50 accepted ones is left out. With one value against the rest everything "
-    "is exact. No tree of occupations is in the paper, so the hierarchical distance is not measured. Two repetitions.",
+    f"distance and sampled from {_ACCEPTED:,} accepted assignments per group, for {_GROUPS} random groups of a "
+    "release, to save time. Three standard errors are taken off a distance before a record counts as vulnerable. A "
+    "group for "
+    f"which {_TRIES:,} random assignments do not give 50 accepted ones is left out. With one value against the rest "
+    "everything is exact. No tree of occupations is in the paper, so the hierarchical distance is not measured. Two "
+    "repetitions.",
 )

@@ -15,7 +15,7 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.shared.buckets import publish_buckets
 from lookalike.algorithms.shared.order_runs import Grown, Rules, divide_by_values
-from lookalike.apps.papers.claims import Claim, Found, Verdict, every, format_figure
+from lookalike.apps.papers.claims import Claim, Found, Verdict, all_hold, every, format_figure
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made, Results
 from lookalike.apps.papers.journal import Row
 from lookalike.apps.papers.ma.data import (
@@ -158,7 +158,7 @@ def _even_bound(series: str, found: Results) -> Found:
 def _is_above_bound(series: str, found: Results) -> Found:
     within = _even_bound(series, found)
     risks = found.means("l", "risk", series)
-    return Found(bool(risks) and all(r > ell / (ell - 0.5) for ell, r in risks.items()), within.evidence)
+    return Found(all_hold([r > ell / (ell - 0.5) for ell, r in risks.items()]), within.evidence)
 
 
 def _greedy_is_worst(found: Results) -> Found:
@@ -272,7 +272,7 @@ LIMITS = Experiment(
 MONDRIAN = Experiment(
     title="Mondrian on tiny tables",
     setting="Binary l-diversity with two positives; 4 l - 1 records without ties in one or two columns, and for strict "
-    "cuts l different records followed by 2 l equal ones. All worlds are gone through.",
+    "cuts l different records followed by 2 l equal ones. All possible tables are enumerated.",
     figures=(Figure("ma-mondrian", "l", "risk", "l", "largest risk times l"),),
     measure=_mondrian,
     claims=(
@@ -333,12 +333,12 @@ SIMPLE = Experiment(
             "4.2",
             "The limit e/l also holds in experiments with simple l-diversity.",
             at_most("risk_for_sure", math.e, "ADULT", "CENSUS"),
-            limits="Large groups, of which hardly any dealing is possible, are left out.",
+            limits="Large groups, for which hardly any random assignment is accepted, are left out.",
             fails=Verdict.AGAINST,
             why="A sampled probability exceeds e/l by more than three standard errors.",
         ),
     ),
-    differs=f"{WITHOUT_ADULT}The paper shows no figure for it. Probabilities are sampled from 500 accepted dealings "
+    differs=f"{WITHOUT_ADULT}The paper shows no figure for it. Probabilities are sampled from 500 accepted assignments "
     "per group, and three standard errors are taken off before they are compared with e/l. On ADULT larger l leave "
     "almost no groups.",
 )

@@ -242,7 +242,7 @@ def risk_by_sampling(made: Made, ell: int, seed: int, accepted: int, tries: int)
     played = replay_method(attacked.target, attacked.requirements, attacked.replay, generator, accepted, tries)
     known = [estimate for _, estimate in played.found if estimate is not None]
     if not known:
-        raise Unsupported("No group could be sampled: hardly any dealing leads to it.")
+        raise Unsupported("No group could be sampled: hardly any assignment leads to it.")
     return {
         "risk": ell * max(float(one.shares.max()) for one in known),
         "risk_for_sure": ell * max(float((one.shares - 3 * one.errors).max()) for one in known),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -154,9 +154,10 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
     said = list(notes)
     for attr, name in enumerate(wanted):
         progress("reading", 0.8 + 0.2 * attr / len(wanted), f"column {quoted(name)}")
-        column, more = _column(name, cells.pop(name), asked, file, dialect)
-        settled.append(column)
-        said += more
+        with suppress(DataError) if asked.is_extra(name) else nullcontext():
+            column, more = _column(name, cells.pop(name), asked, file, dialect)
+            settled.append(column)
+            said += () if asked.is_extra(name) else more
     progress("reading", 1.0, counted(n_rows, "row"))
     return Table(tuple(settled), source, tuple(said))
 

@@ -1,0 +1,94 @@
+"""Publishes a further table in the cells of a scheme: `apply_scheme`.
+
+import lookalike as la
+la.publish("january.csv", ..., scheme_out="scheme.yaml").write("january")
+la.apply_scheme("february.csv", "scheme.yaml", suppress=0.02).write("february")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lookalike.algorithms.shared.fixed_cells import FixedCells
+from lookalike.data.parameters import Number
+from lookalike.data.person_columns import refuse_repeated
+from lookalike.data.person_settings import APART, RANDOM, PersonSettings
+from lookalike.data.schema import Schema
+from lookalike.data.scheme import Scheme
+from lookalike.errors import RecipeError
+from lookalike.files.releases.describe import check_titles
+from lookalike.files.schemes import read_scheme
+from lookalike.files.tables import read_columns
+from lookalike.pipeline.recipe import ModelLike, Recipe, parse_promises, prepare
+from lookalike.pipeline.run import Stopwatch, run
+from lookalike.progress import Progress, silent
+from lookalike.publication import Publication
+
+
+def apply_scheme(
+    table: Any,
+    scheme: Scheme | str | Path,
+    *,
+    suppress: Number = 0,
+    model: ModelLike | Iterable[ModelLike] = (),
+    person: str | None = None,
+    household: str | None = None,
+    rows: str = APART,
+    keep: str = RANDOM,
+    order: str | None = None,
+    contribution: int | None = None,
+    number_known: bool = True,
+    rows_are_persons: bool = False,
+    adversary: str | None = None,
+    seed: int | None = None,
+    title: str | None = None,
+    recipient: str | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Publication:
+    """Publish a table in the cells of a scheme, with the scheme's promise; raises if a cell does not keep it.
+
+    The release is audited against this table like any other. `suppress` is the largest share of records that may be
+    left out: whole cells that do not keep the promise by themselves. Records with values that the scheme's domain lacks
+    are published in outer cells; `notes` count them. `model` replaces the promises of the scheme, `adversary` whom they
+    hold against. Person settings and reading options are those of `publish`.
+    """
+    check_titles(title=title, recipient=recipient)
+    given = scheme if isinstance(scheme, Scheme) else read_scheme(scheme)
+    promises = parse_promises(model) or parse_promises(given.promises)
+    if not promises:
+        raise RecipeError(
+            "The scheme promises nothing. Say what the release must keep, for example --model k-anonymity:5."
+        )
+    recipe = Recipe(
+        schema=Schema.of(given.schema, person=person, household=household),
+        promises=promises,
+        algorithm=FixedCells(suppress).over(given),
+        adversary=adversary or given.adversary,
+        seed=seed,
+        persons=PersonSettings(
+            rows=rows,
+            keep=keep,
+            order=order,
+            contribution=contribution,
+            number_known=number_known,
+            rows_are_persons=rows_are_persons,
+        ),
+    )
+    watch = Stopwatch()
+    with watch.step("read"):
+        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        refuse_repeated(read, recipe.schema, recipe.persons)
+    with watch.step("encode"):
+        prepared = prepare(recipe, read)
+    made = run(prepared, progress)
+    made = replace(made, seconds={**watch.seconds, **made.seconds})
+    publication = Publication(made, title or "Anonymised table", recipient)
+    if out is not None:
+        publication.write(out, overwrite=overwrite, progress=progress)
+    return publication

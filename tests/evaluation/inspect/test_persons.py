@@ -1,0 +1,92 @@
+"""What `inspect` says about whose rows it sees: proposed columns, and persons who repeat unsaid."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike.apps.samples import census, hospital
+from lookalike.data.microdata import Column, Table
+from lookalike.data.schema import Role, Schema, ValueType
+from lookalike.evaluation.inspect import inspect, suggest_schema
+from lookalike.files.tables import read_table
+from tests.visits import longitudinal, twenty_by_five, write_rows
+
+
+def test_the_person_column_is_proposed_with_its_reason(tmp_path: Path) -> None:
+    found = inspect(write_rows(tmp_path / "stays.csv", twenty_by_five()))
+    (persons,) = found.persons
+    assert (persons.column, persons.role, persons.declared) == ("patient_id", Role.PERSON, False)
+    assert (persons.n_persons, persons.n_rows, persons.most_rows) == (20, 100, 5)
+    assert '"patientid" in its name' in persons.reason
+    assert '"age", "sex" and "zip" are constant' in persons.reason
+    assert found["patient_id"].role is Role.PERSON
+    assert found.unsaid is None
+    assert persons.sentence in found.notes
+    assert json.loads(json.dumps(found.to_plain()))["persons"][0]["n_persons"] == 20
+
+
+def test_household_and_person_are_proposed_and_saved(tmp_path: Path) -> None:
+    table = read_table(write_rows(tmp_path / "visits.csv", longitudinal()))
+    found = inspect(table)
+    assert [(one.column, one.role) for one in found.persons] == [
+        ("patient_id", Role.PERSON),
+        ("household_id", Role.HOUSEHOLD),
+    ]
+    assert [one.n_persons for one in found.persons] == [120, 60]
+    schema = Schema.from_yaml(suggest_schema(table).to_yaml())
+    assert schema.person is not None
+    assert (schema.person.name, schema.person.type) == ("patient_id", ValueType.STRING)
+    assert schema.household is not None
+    assert schema.household.name == "household_id"
+    declared = inspect(table, schema=schema)
+    assert all(one.declared for one in declared.persons)
+    assert not any("proposed" in note for note in declared.notes)
+
+
+def test_persons_without_a_number_still_show(tmp_path: Path) -> None:
+    rows = [{name: row[name] for name in row if not name.endswith("_id")} for row in longitudinal()]
+    found = inspect(write_rows(tmp_path / "visits.csv", rows))
+    assert found.persons == ()
+    assert found.unsaid is not None
+    assert "birth date" in (*found.unsaid.columns, found.unsaid.third)
+    assert found.unsaid.agree >= 0.9
+    assert found.unsaid.by_chance < 0.7
+    assert found.unsaid.sentence in found.notes
+    assert "--person COLUMN" in found.unsaid.sentence
+    assert json.loads(json.dumps(found.to_plain()))["unsaid"]["third"] == found.unsaid.third
+
+
+@pytest.mark.parametrize("table", [hospital(1000), hospital(3000, seed=2), census(5000)])
+def test_different_persons_are_not_taken_for_the_same(table: Table) -> None:
+    found = inspect(table)
+    assert found.persons == ()
+    assert found.unsaid is None
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1000), st.integers(3, 40), st.integers(2, 6))
+def test_columns_that_decide_each_other_are_no_persons(seed: int, n_places: int, n_regions: int) -> None:
+    """A zip code decides its city and its region; rows of one zip code are not of one person."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, n_places, 400).astype(np.int32)
+    ages, sexes = rng.integers(0, 70, 400).astype(np.int32), rng.integers(0, 2, 400).astype(np.int32)
+    columns = {
+        "zip": (places, n_places),
+        "city": ((places // 2).astype(np.int32), n_places // 2 + 1),
+        "region": ((places % n_regions).astype(np.int32), n_regions),
+        "age": (ages, 70),
+        "sex": (sexes, 2),
+    }
+    table = Table(
+        tuple(
+            Column(name, ValueType.STRING, codes, np.array([f"v{code:03d}" for code in range(size)], dtype=object))
+            for name, (codes, size) in columns.items()
+        )
+    )
+    assert inspect(table).unsaid is None
