@@ -109,10 +109,12 @@ def prepare(
     table: Table | Microdata,
     *,
     among: Iterable[type[Algorithm]] | None = None,
+    eligible: bool = True,
 ) -> Prepared:
     """Decide everything that a run needs; raises if no release, or no algorithm, can keep the promises.
 
-    `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
+    `among`: the algorithms that may be chosen where the recipe names none; all, if left out. `eligible`: whether the
+    table must allow some release of its own records that keeps the promises; not so where rows are made up.
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
     whole = data
@@ -124,7 +126,7 @@ def prepare(
             "and an attacker who knows the method may know that order. Let rows be drawn (--keep random)."
         )
     promises = settle(recipe.promises, data)
-    requirements = require(promises, data)
+    requirements = require(promises, data, eligible=eligible)
     kinds = ALGORITHMS.values() if among is None else among
     algorithm, reason = _choose(recipe, promises, requirements, data, kinds)
     return Prepared(
@@ -308,13 +310,14 @@ def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[n
     return rank_rows(data.persons, order).astype(np.int32)
 
 
-def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
-    """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
+def require(promises: Sequence[Promise], data: Microdata, *, eligible: bool = True) -> tuple[Requirement, ...]:
+    """What every group must satisfy; raises `Infeasible` if no release can keep a promise (unless not `eligible`)."""
     requirements = []
     for promise in promises:
         index = None if promise.column is None else data.domains.sensitive_index(promise.column)
         prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
-        promise.model.check_eligible(prior, domain)
+        if eligible:
+            promise.model.check_eligible(prior, domain)
         requirements.append(promise.model.requirement(prior, domain, index))
     return tuple(requirements)
 
