@@ -432,7 +432,7 @@ def publish(
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     goes_to = destination or out
-    asked = _ask_about_series(after, series, mode, None if goes_to is None else Path(goes_to).absolute().parent)
+    asked = ask_about_series(after, series, mode, None if goes_to is None else Path(goes_to).absolute().parent)
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
         if asked is not None:
             raise RecipeError("Releases in parts are not held against others. Publish in one piece, without parts.")
@@ -459,7 +459,7 @@ def publish(
         if asked is not None:
             recipe = asked.choose_method(recipe)
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
-    publication = _publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
     if scheme_out is not None:
         publication = replace(publication, scheme_out=Path(scheme_out))
         # What cannot be written as asked is refused before anything is written.
@@ -469,7 +469,7 @@ def publish(
     return publication
 
 
-def _ask_about_series(
+def ask_about_series(
     after: Iterable[Earlier] | Earlier, series: str | Path | None, mode: str | None, parent: Path | None
 ) -> Asked | None:
     """What is said about other releases of the same people; None: nothing."""
@@ -483,7 +483,7 @@ def _ask_about_series(
     return Asked.of(listed, series, mode, parent)
 
 
-def _publish_whole(
+def publish_whole(
     prepared: Prepared,
     read: Table,
     asked: Asked | None,

@@ -68,7 +68,7 @@ def prepare_m_invariant(
             f"The series keeps m = {extra['m']}, and {m} is asked for. The groups of all releases need the same m: "
             f"promise l-diversity:{extra['m']}."
         )
-    data = _with_earlier_values(prepared.data, [one.contents for one in before])
+    data = with_earlier_values(prepared.data, [one.contents for one in before])
     domain = data.domains.sensitive[0]
     identities, known, n_new = list(names), {}, 0
     latest = _latest(before, domain)
@@ -125,10 +125,10 @@ def with_published_values(data: Microdata, opened: ReleaseFolder) -> Microdata:
     """The original with the values that only made-up rows of its release have, where the release declares these."""
     if COUNTERFEITS not in opened.manifest.tables:
         return data
-    return _with_earlier_values(data, [read_contents(opened.path)[0]])
+    return with_earlier_values(data, [read_contents(opened.path)[0]])
 
 
-def _with_earlier_values(data: Microdata, before: Sequence[Contents]) -> Microdata:
+def with_earlier_values(data: Microdata, before: Sequence[Contents]) -> Microdata:
     """The table with domains that also have the values of earlier releases, for made-up rows."""
     blocks = {"sensitive": data.sensitive, "carried": data.carried}
     domains: dict[str, list[Domain]] = {"sensitive": [], "carried": []}

@@ -20,7 +20,7 @@ from lookalike.audit.reading import Ints
 from lookalike.audit.series import SeriesAudit, refuse_model
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Attribute, Schema
-from lookalike.data.series_modes import AFTER, CHECKED, M_INVARIANT, MODES
+from lookalike.data.series_modes import AFTER, CHECKED, FROZEN, M_INVARIANT, MODES
 from lookalike.errors import DataError, RecipeError, Unsupported, counted, quoted, unknown_name
 from lookalike.files.releases.private import check_belongs, private_folder
 from lookalike.files.releases.read import find_release
@@ -30,6 +30,7 @@ from lookalike.pipeline.run import MadeWhole
 from lookalike.pipeline.series import registry
 from lookalike.pipeline.series.check import Before, Now, hold_together, refuse_broken
 from lookalike.pipeline.series.contents import Contents, describe_release, read_contents, refuse_form
+from lookalike.pipeline.series.freezing import hold_frozen, prepare_frozen
 from lookalike.pipeline.series.invariance import choose_m_invariant, hold_invariance, prepare_m_invariant
 from lookalike.pipeline.series.ledger import (
     MARKER,
@@ -144,6 +145,8 @@ class Step:
         self.now, self.data = Now(contents=contents, groups=groups, names=self.names), made.data
         if self.ledger is not None and self.ledger.mode == M_INVARIANT:
             self.notes += hold_invariance(self.before, self.now, made.data, int(self.ledger.extra["m"]))
+        elif self.ledger is not None and self.ledger.mode == FROZEN:
+            self.notes += hold_frozen(self.before, self.now, made.data, made.adversary)
         elif self.before:
             self.audit = hold_together(self.before, self.now, made.data)
             refuse_broken(self.audit)
@@ -272,6 +275,12 @@ def _with_mode(step: Step) -> Step:
         prepared, names, m, said = prepare_m_invariant(step.prepared, step.names, step.before, step.ledger.extra)
         step.prepared, step.names = prepared, names
         step.ledger = replace(step.ledger, extra={**step.ledger.extra, "m": m})
+        step.notes += said
+    if step.ledger is not None and step.ledger.mode == FROZEN:
+        prepared, records, scheme, said = prepare_frozen(step.prepared, step.names, step.before, step.ledger.extra)
+        step.prepared = prepared
+        step.names, step.rows = ([listed[record] for record in records] for listed in (step.names, step.rows))
+        step.ledger = replace(step.ledger, extra={**step.ledger.extra, "scheme": scheme})
         step.notes += said
     return step
 
