@@ -37,7 +37,8 @@ class PersonSettings:
     number_known: bool = True
     """Whether the attacker may know how many rows a person has."""
     salt: str | None = None
-    """What rows are drawn by, in hexadecimal digits; published, so that an audit can draw the same."""
+    """What rows are drawn by, in hexadecimal digits; never published, kept by the owner so that an audit can draw the
+    same."""
     rows_are_persons: bool = False
     """Whether the publisher states that every row is another person, although an identifier repeats."""
 

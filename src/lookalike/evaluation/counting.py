@@ -134,8 +134,7 @@ def _with_salt(
     if salt is None:
         raise DataError(
             f"The release has at most {counted(settings.most_rows or 1, 'row')} per {stated.unit}, drawn at random by "
-            "a salt that its publisher keeps in the private folder, as it comes from a seed. Name that folder "
-            "(--private DIR)."
+            "a salt that its publisher keeps in the private folder. Name that folder (--private DIR)."
         )
     return replace(settings, salt=salt)
 

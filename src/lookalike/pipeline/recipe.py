@@ -275,15 +275,15 @@ def order_rows(data: Microdata) -> NDArray[np.int64]:
 def state_persons(recipe: Recipe) -> StatedPersons | None:
     """What the release says about whose rows it has; None where nothing has to be said.
 
-    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    The salt stays at home. Rows are drawn by their places in the table: in one sorted by diagnosis the salt would tell
+    which of a person's diagnoses is published, and a seed that it comes from could be found by trying.
     """
     if recipe.schema.unit is None:
         return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
     person, household = (
         None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
     )
-    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
-    return stated if recipe.seed is None else stated.without_salt()
+    return StatedPersons(person=person, household=household, settings=recipe.persons).without_salt()
 
 
 def drop_persons(recipe: Recipe) -> Recipe:

@@ -55,7 +55,7 @@ def choose_private(made: MadeWhole, *, asked: bool | None) -> Private | None:
     """What the owner keeps of a run: the record map if `asked` or, left open (None), if an audit needs it."""
     needed = made.data.persons is not None
     keeps_map = needed if asked is None else asked
-    salt = None if made.recipe.seed is None else made.recipe.persons.salt
+    salt = made.recipe.persons.salt
     if not keeps_map and salt is None:
         return None
     record_map = made.record_map if keeps_map else None
