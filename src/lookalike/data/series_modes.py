@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FROZEN, CHECKED, M_INVARIANT = MODES = ("frozen", "checked", "m-invariant")
+CHECKED, M_INVARIANT = MODES = ("checked", "m-invariant")
 AFTER = "after"
 """A release that was held against others without a series."""
 MODE_SENTENCES = {
@@ -15,11 +15,6 @@ MODE_SENTENCES = {
         "Part of a series of releases, each held against all before it: someone who has all of them, and knows in "
         "which releases and in which group of each a person is, stays within the promises of each release, as far as "
         "values that follow from the numbers of all groups and multiplied chances tell."
-    ),
-    "frozen": (
-        "Part of a series with groups whose bounds never change: someone who has all releases, and knows in which of "
-        "them a person is, learns no more about the person than the rows that came to the group at the same time tell, "
-        "and these keep the promises by themselves."
     ),
     "m-invariant": (
         "Part of an m-invariant series: someone who has all releases, knows in which of them a person is, and takes "

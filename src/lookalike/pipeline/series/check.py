@@ -226,7 +226,7 @@ def refuse_distributions(domains: Sequence[Domain], data: Microdata, releases: S
 
 _REMEDY = (
     "Hand over the earlier release again, leave out the people who were published before, or publish people whose data "
-    "goes out again in a series from the first release on (--series NAME --mode frozen or m-invariant)."
+    "goes out again in a series from the first release on (--series NAME --mode m-invariant)."
 )
 
 
