@@ -134,8 +134,8 @@ series_options = options_together(
     click.option(
         "--mode",
         type=click.Choice(MODES),
-        help="How a series is kept. checked: every release is held against all before it; frozen: groups with bounds "
-        "that never change; m-invariant: every person keeps the same set of values. By default checked.",
+        help="How a series is kept. checked: every release is held against all before it; m-invariant: every person "
+        "keeps the same set of values; frozen: cells that never change, with lookalike apply. By default checked.",
     ),
 )
 """What is said about other releases of the same people."""
