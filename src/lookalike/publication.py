@@ -388,8 +388,9 @@ def publish(
 
     `after` names earlier releases of the same people, as folders or as pairs of a folder and its original: the release
     is refused unless all promises hold for somebody who reads all of them. `series` names a series that keeps a private
-    ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or with `apply_scheme` "frozen"). What is not
-    written here at once says with `destination` which folder it will be written to.
+    ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or
+    with `apply_scheme` "frozen"). What is not written here at once says with `destination` which folder it will be
+    written to.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that

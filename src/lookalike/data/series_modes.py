@@ -17,9 +17,9 @@ MODE_SENTENCES = {
         "values that follow from the numbers of all groups and multiplied chances tell."
     ),
     "frozen": (
-        "Part of a series in cells that never change: someone who has all releases, and knows in which of them a person "
-        "is, learns no more about the person than the rows tell that appeared in the cell, and left it, at the same "
-        "time, and these keep the promises by themselves."
+        "Part of a series in cells that never change: someone who has all releases, and knows in which of them a "
+        "person is, learns no more about the person than the rows tell that appeared in the cell, and left it, at the "
+        "same time, and these keep the promises by themselves."
     ),
     "m-invariant": (
         "Part of an m-invariant series: someone who has all releases, knows in which of them a person is, and takes "
