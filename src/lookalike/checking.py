@@ -146,6 +146,10 @@ def _audit_reopened(
     return replace(found, checks=(*reopened.checks, *rebuilt.checks, *found.checks), grounds=grounds)
 
 
+def _count_with(private: str | Path | None) -> Counting:
+    return Counting(private=None if private is None else Path(private))
+
+
 def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None, NDArray[np.int64] | None]:
     """What the private folder has that this release is judged by: a graph, or whose row each is."""
     check_belongs(private, reopened.folder)
@@ -196,8 +200,8 @@ def measure(
     groups are numbers of persons. They are left out where records fit several groups and no `private` folder tells
     which record is where. All else is about rows.
     """
-    given = Schema.of(schema, person=person, household=household)
-    reopened = reopen(original, release, given, suppressed=suppressed, progress=progress, **reading)
+    given, counting = Schema.of(schema, person=person, household=household), _count_with(private)
+    reopened = reopen(original, release, given, suppressed=suppressed, counting=counting, progress=progress, **reading)
     data, crowds = reopened.data, None
     if data.persons is not None:
         record_of_row = None if private is None else _read_private(Path(private), reopened)[1]
@@ -228,7 +232,7 @@ def attack(
     `household`.
     """
     given = Schema.of(schema, person=person, household=household)
-    reopened = reopen(original, release, given, progress=progress, **reading)
+    reopened = reopen(original, release, given, counting=_count_with(private), progress=progress, **reading)
     checks = audit_release(reopened.data, reopened.release, ()).checks
     # Rows of a person in several groups are a fault of the promise, and the release is one of this table all the same.
     failed = [check for check in checks if check.blocks and check.name not in ("row order", ROWS_TOGETHER)]

@@ -36,3 +36,20 @@ def test_the_salt_of_drawn_rows_is_in_no_published_file(
     assert la.verify(table, folder, private=private_folder(folder)).passed
     with pytest.raises(DataError, match="--private"):
         la.verify(table, folder)
+
+
+def test_owners_measure_and_attack_with_the_folder_beside_the_release(tmp_path: Path) -> None:
+    """An audit names the private folder; measuring finds it where the release was written, and only if it belongs."""
+    table = pl.DataFrame({"patient": np.arange(60) % 20, "age": (np.arange(60) % 20) * 3, "s": np.arange(60) % 7})
+    asked = {"qi": ["age"], "sensitive": "s", "person": "patient", "model": "k-anonymity:4"}
+    for name in ("one", "other"):
+        la.publish(table, rows="one", **asked).write(tmp_path / name, report="brief")
+    assert la.measure(table, tmp_path / "one")["gcp"] > 0
+    assert la.attack(table, tmp_path / "one", attacks=["linkage"]).made
+    private_folder(tmp_path / "other").rename(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="--private"):
+        la.measure(table, tmp_path / "other")
+    assert la.measure(table, tmp_path / "other", private=tmp_path / "elsewhere")["gcp"] > 0
+    private_folder(tmp_path / "one").rename(private_folder(tmp_path / "other"))
+    with pytest.raises(DataError, match="belongs to another release"):
+        la.measure(table, tmp_path / "other")
