@@ -14,6 +14,7 @@ from lookalike.attacks import parse_attack
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
+from lookalike.audit.persons import ROWS_TOGETHER
 from lookalike.data.contracts import Attack, Promise, Target
 from lookalike.data.release import Matched, MatchGraph
 from lookalike.data.schema import Schema
@@ -145,6 +146,10 @@ def _audit_reopened(
     return replace(found, checks=(*reopened.checks, *rebuilt.checks, *found.checks), grounds=grounds)
 
 
+def _count_with(private: str | Path | None) -> Counting:
+    return Counting(private=None if private is None else Path(private))
+
+
 def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None, NDArray[np.int64] | None]:
     """What the private folder has that this release is judged by: a graph, or whose row each is."""
     check_belongs(private, reopened.folder)
@@ -154,11 +159,6 @@ def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None,
     if reopened.data.persons is None and (has_record_map(private) or read_salt(private) is not None):
         return None, None
     return None, read_record_map(private)
-
-
-def _read_graph(private: str | Path, release: Path) -> MatchGraph:
-    check_belongs(Path(private), release)
-    return read_graph(Path(private))
 
 
 class Measured(dict[str, float]):
@@ -187,13 +187,27 @@ def measure(
     release: str | Path,
     *,
     schema: Schema | str | Path | None = None,
+    person: str | None = None,
+    household: str | None = None,
+    private: str | Path | None = None,
     suppressed: int = 0,
     progress: Progress = silent,
     **reading: Any,
 ) -> Measured:
-    """The losses of a release folder, or of a table that another tool made, against its original."""
-    reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
-    return Measured(*pipeline.measure(reopened.data, reopened.release), reopened)
+    """The losses of a release folder, or of a table that another tool made, against its original.
+
+    Where persons (by the column that the release names, or by `person` or `household`) have several rows, sizes of
+    groups are numbers of persons. They are left out where records fit several groups and no `private` folder tells
+    which record is where. All else is about rows.
+    """
+    given, counting = Schema.of(schema, person=person, household=household), _count_with(private)
+    reopened = reopen(original, release, given, suppressed=suppressed, counting=counting, progress=progress, **reading)
+    data, crowds = reopened.data, None
+    if data.persons is not None:
+        record_of_row = None if private is None else _read_private(Path(private), reopened)[1]
+        examined = pipeline.examine(data, reopened.release, (), record_of_row=record_of_row, progress=progress)
+        crowds = examined.exposure(None).crowds
+    return Measured(*pipeline.measure(data, reopened.release, crowds), reopened)
 
 
 def attack(
@@ -204,6 +218,8 @@ def attack(
     others: Sequence[str | Path] = (),
     private: str | Path | None = None,
     schema: Schema | str | Path | None = None,
+    person: str | None = None,
+    household: str | None = None,
     seed: int | None = None,
     progress: Progress = silent,
     **reading: Any,
@@ -211,23 +227,29 @@ def attack(
     """Make attacks on a release folder, or on a table of another tool; all that apply if none is named.
 
     `others` are further releases of the same original, for attacks that combine them; `private` is the PRIVATE folder
-    of a matched release, for attacks that assume a leak of it.
+    of a matched release, for attacks that assume a leak of it, or of a release in which persons have several rows: to
+    count who is in which group. Persons are counted by the column that the release names, or by `person` or
+    `household`.
     """
-    reopened = reopen(original, release, schema, progress=progress, **reading)
+    given = Schema.of(schema, person=person, household=household)
+    reopened = reopen(original, release, given, counting=_count_with(private), progress=progress, **reading)
     checks = audit_release(reopened.data, reopened.release, ()).checks
-    failed = [check for check in checks if check.blocks and check.name != "row order"]
+    # Rows of a person in several groups are a fault of the promise, and the release is one of this table all the same.
+    failed = [check for check in checks if check.blocks and check.name not in ("row order", ROWS_TOGETHER)]
     if failed:
         raise DataError(
             f"{release} does not belong to this original, or was changed: {failed[0].name}, {failed[0].detail}. Name "
             "the table that the release was made from."
         )
+    graph, record_of_row = (None, None) if private is None else _read_private(Path(private), reopened)
     target = Target(
         release=reopened.release,
         original=reopened.data,
         promises=settle(reopened.promises, reopened.data) if reopened.promises else (),
         algorithm=reopened.algorithm,
-        graph=None if private is None else _read_graph(private, Path(release)),
-        others=tuple(reopen(original, other, schema).release for other in others),
+        graph=graph,
+        record_of_row=record_of_row,
+        others=tuple(reopen(original, other, given).release for other in others),
     )
     chosen = [parse_attack(one) if isinstance(one, str) else one for one in attacks]
     return attack_target(target, chosen, Randomness(seed), progress)

@@ -20,6 +20,7 @@ from lookalike.algorithms.shared.synthesis import Synthesis, Synthesizer, descri
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.folding import fold_texts, made_columns
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
@@ -31,7 +32,8 @@ from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
 from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
-from lookalike.pipeline.recipe import ModelLike, Prepared, Recipe, bound_contribution, prepare
+from lookalike.pipeline.person_rows import bound_contribution
+from lookalike.pipeline.recipe import ModelLike, Prepared, Recipe, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
@@ -40,6 +42,7 @@ from lookalike.randomness import Randomness
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
     from lookalike.data.scheme import Scheme
+    from lookalike.evaluation.against_rows import AgainstRows
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
@@ -143,6 +146,7 @@ class Publication:
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
+            **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),
             "seconds": {step: round(took, 3) for step, took in {**made.seconds, **self._watch.seconds}.items()},
         }
@@ -168,6 +172,12 @@ class Publication:
         from lookalike.evaluation.fidelity import compare
 
         return compare(self._whole.data, self.release, seed, progress)
+
+    @property
+    def _against_rows(self) -> AgainstRows | None:
+        """The loss beside that of the same promise by rows, where that was worked out for the owner's report."""
+        evaluation: Evaluation | None = self._kept.get("evaluation")
+        return None if evaluation is None else evaluation.against_rows
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""
@@ -315,7 +325,9 @@ class Publication:
         bound = made.loss_bound if isinstance(made, MadeWhole) else None
         nearness = "" if bound is None else f"{bound.sentence(made.losses['gcp'])}\n"
         rows = f"{made.audit.n_rows:,} rows" + (f" in {counted(self.n_parts, 'part')}" if self.n_parts else "")
-        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{nearness}{made.audit}"
+        found = self._against_rows
+        cost = "" if found is None else f"{found.sentence()}\n"
+        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{cost}{nearness}{made.audit}"
 
     def __repr__(self) -> str:
         """One line. A notebook keeps what it shows, so the record map, the seed and the codes must not stand here."""
@@ -351,6 +363,7 @@ def publish(
     keep: str = RANDOM,
     contribution: int | None = None,
     order: str | None = None,
+    fold: str | Iterable[str] = (),
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -375,8 +388,10 @@ def publish(
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
     `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
-    a person's rows are ordered by (the order of the table, if left out). By
-    default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
+    a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each
+    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for a column of their own with
+    the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
+    nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `after` names earlier releases of the same people, as folders or as pairs of a folder and its original: the release
@@ -416,6 +431,7 @@ def publish(
             keep=keep,
             contribution=contribution,
             order=order,
+            fold=fold_texts(fold),
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
@@ -429,6 +445,9 @@ def publish(
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
         if asked is not None:
             raise RecipeError("Releases in parts are not held against others. Publish in one piece, without parts.")
+        from lookalike.pipeline.parts.persons import refuse_folding
+
+        refuse_folding(recipe.persons)
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
@@ -446,7 +465,8 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        made_later = made_columns(recipe.persons.fold)
+        read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         if asked is not None:

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
+from lookalike.evaluation.counting import Counting, count_whom
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.pipeline.backends import THE_TABLE, Backend
 from lookalike.pipeline.backends.spark import SparkBackend
 from lookalike.pipeline.parts.verify import verify_in_parts
@@ -58,15 +61,29 @@ def verify(
     release: str | Path | Publication,
     *,
     model: ModelLike | Iterable[ModelLike] = (),
+    person: str | None = None,
+    household: str | None = None,
+    rows_are_persons: bool = False,
+    number_known: bool | None = None,
     progress: Progress = silent,
     **reading: Any,
 ) -> Audit:
     """Audit a release in parts again, against the table it was made from: grouped and perturbed releases.
 
-    Without `model` the release is held to what it promises itself.
+    Without `model` the release is held to what it promises itself. Persons are counted by the column that the release
+    names, or by `person` (`household`); `rows_are_persons` and `number_known` are as in `lookalike.verify`.
     """
+    folder, given = _folder_of(release), Schema.of(person=person, household=household)
+    counting = Counting(rows_are_persons=rows_are_persons, number_known=number_known)
+    whom = count_whom(counting, given, ReleaseFolder(folder.resolve()).manifest.persons, in_parts=True)
     return verify_in_parts(
-        open_table(original, **reading), _folder_of(release), parse_promises(model), progress=progress
+        open_table(original, **reading),
+        folder,
+        parse_promises(model),
+        units=whom.units,
+        persons=whom.settings,
+        stated=whom.stated,
+        progress=progress,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from lookalike.audit import verify
 from lookalike.data.contracts import Promise
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import Randomizer
 from lookalike.models import MODELS, parse_model
 from tests.audit.making import bucketized, grouped, matched, number_table, perturbed

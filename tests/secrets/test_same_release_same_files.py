@@ -374,7 +374,7 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
                     data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
                     record_map=RecordMap(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
                     loss_bound=None, seconds={}, notes=(), domains=data.domains, withheld=release.withheld,
-                    seen={0: examined.exposure(0)}, crowds={},
+                    seen={0: examined.exposure(0)}, crowds={}, table=data,
                 )
             )  # fmt: skip
             chance = Fraction(1)

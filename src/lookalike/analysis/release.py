@@ -130,6 +130,12 @@ class PublishedRelease:
         if left_out := self.manifest.n_suppressed:
             verb = "was" if left_out == 1 else "were"
             notes.append(f"{counted(left_out, 'record')} of the original {verb} left out of this release.")
+        unit = None if self.manifest.persons is None else self.manifest.persons.counted
+        if unit is not None:
+            notes.append(
+                f"Counts are numbers of rows, not of {unit.noun}s: a {unit.noun} may have several rows. Errors and "
+                f"intervals take rows to be independent, which rows of one {unit.noun} are not."
+            )
         return notes
 
     def count(self, where: Where, *, method: str | None = None) -> Estimate:

@@ -28,7 +28,7 @@ from lookalike.attacks.shared.attack import (
     score_known,
 )
 from lookalike.attacks.shared.judging import PERSONS_COUNTED
-from lookalike.attacks.shared.persons import count_owners
+from lookalike.attacks.shared.persons import count_owners, refuse_linked
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Domains
@@ -51,7 +51,7 @@ class Composition(WrittenAttack):
         return super().refuses(target) or needs_sensitive(target)
 
     def refuses_persons(self, target: Target) -> str | None:
-        return None
+        return refuse_linked(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from lookalike.attacks.shared.attack import OnValues, score_known
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
 from lookalike.attacks.shared.judging import finding, judge_records
+from lookalike.attacks.shared.persons import refuse_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes, rank_within
@@ -60,7 +61,7 @@ class DeFinettiAttack(OnValues):
         return super().refuses(target)
 
     def refuses_persons(self, target: Target) -> str | None:
-        return None
+        return refuse_linked(target)
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from lookalike.attacks.shared.attack import OnValues, Shares
 from lookalike.attacks.shared.bayes import frequencies_of, logs_of, take_back
 from lookalike.attacks.shared.judging import LEARNED_REMEDY, judge_learned
+from lookalike.attacks.shared.persons import refuse_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes
@@ -56,7 +57,7 @@ class LearnerAttack(OnValues):
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
 
     def refuses_persons(self, target: Target) -> str | None:
-        return None
+        return refuse_linked(target)
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         untrained = _choose_learner(self.kind, self.trees)

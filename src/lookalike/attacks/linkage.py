@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.persons import PersonClasses, owners_of_records, refuse_classes
+from lookalike.attacks.shared.persons import PersonClasses, is_linked, owners_of_records, refuse_classes
 from lookalike.attacks.shared.uniques import ClassSizes, estimate_uniques
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.reading import joint_ids
@@ -142,12 +142,19 @@ class Linkage(WrittenAttack):
             "mean journalist risk": float(in_population.sum()) / n_persons,
             "marketer risk": mean,
             "unique in the release": n_certain / n_persons,
-            "unique in the original": float((at_once.smallest == 1).mean()),
         }
+        known = "all rows" if is_linked(target) else "one row"
         said, failed = "", []
-        for which, counts in (("original", at_once), ("release", published)):
+        if known == "one row":
+            # Somebody who knows all rows of a person would find more in the original than this counts.
+            figures["unique in the original"] = alone = float((at_once.smallest == 1).mean())
+            said = f" {alone:.1%} would be found with certainty in the original."
+        samples = {"original": at_once, "release": published} if known == "one row" else {"release": published}
+        if apart := [which for which, counts in samples.items() if not counts.once]:
+            where = " and the ".join(apart)
+            said += f" No population is estimated by the {where}: some {noun}s have rows in several classes."
+        for which, counts in samples.items():
             if not counts.once:
-                said = f" Uniqueness in the population is not estimated: some {noun}s have rows in several classes."
                 continue
             shares = self._population(ClassSizes.of(counts.sizes), which)
             figures |= {key: share for key, share in shares.items() if not math.isnan(share)}
@@ -160,11 +167,10 @@ class Linkage(WrittenAttack):
             attack=str(self),
             column=None,
             sentence=(
-                f"An attacker who knows that a {noun} is in the table, and the quasi-identifiers of one row, finds the "
+                f"An attacker who knows that a {noun} is in the table, and the quasi-identifiers of {known}, finds the "
                 f"{noun} among all with a row in the same class with a probability of {highest:.1%} at most and "
                 f"{mean:.1%} on average; {n_at_risk:,} of {counted(n_persons, noun)} are found with more than "
-                f"{threshold:.1%}, and {n_certain:,} with certainty. "
-                f"{figures['unique in the original']:.1%} would be found with certainty in the original.{said}"
+                f"{threshold:.1%}, {n_certain:,} with certainty.{said}"
             ),
             n_affected=n_at_risk,
             exposure=_identity(target, Narrowed(published.sizes, published.sizes), n_classes=len(published.sizes)),

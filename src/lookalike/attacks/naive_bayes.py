@@ -14,6 +14,7 @@ from typing import ClassVar
 from lookalike.attacks.shared.attack import OnValues
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
 from lookalike.attacks.shared.judging import LEARNED_REMEDY, judge_learned
+from lookalike.attacks.shared.persons import refuse_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice
@@ -37,7 +38,7 @@ class NaiveBayesAttack(OnValues):
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
 
     def refuses_persons(self, target: Target) -> str | None:
-        return None
+        return refuse_linked(target)
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         learn = partial(self._learn, column=column)

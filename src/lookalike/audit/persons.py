@@ -51,7 +51,7 @@ from lookalike.errors import counted
 RECORD_MAP = "record map"
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
-_ROWS_TOGETHER = "rows of a person"
+ROWS_TOGETHER = "rows of a person"
 NEEDS_MAP = (
     f"{OPEN}: records fit several groups, and how many persons a group holds depends on which records it was made of. "
     "Audit it with the private folder (--private DIR), if the publisher kept one"
@@ -95,7 +95,7 @@ def check_rows(reading: Reading) -> Check | None:
         )
     if n_split:
         detail = f"rows with equal quasi-identifiers of {counted(n_split, 'person')} are in several {noun}s"
-    return Check(_ROWS_TOGETHER, n_split == 0, detail)
+    return Check(ROWS_TOGETHER, n_split == 0, detail)
 
 
 def _count_split(reading: Reading, classes: Ints) -> int:
@@ -154,9 +154,14 @@ def find_classes(reading: Reading) -> Ints | None:
     if isinstance(release, Bucketized):
         return reading.bucket_of_record if (reading.bucket_of_record >= 0).all() else None
     fits = _list_classes(reading)
-    if fits is None or (np.diff(fits[0]) != 1).any() or reading.parts:
+    if fits is None or (np.diff(fits[0]) != 1).any() or _recur_in_parts(reading):
         return None
     return fits[1].astype(np.int64)
+
+
+def _recur_in_parts(reading: Reading) -> bool:
+    """Whether rows with the same cells lie in several parts, which a reader tells apart."""
+    return bool(reading.parts) and len(np.unique(reading.unit_of_row)) != reading.boxes.n_classes
 
 
 def _list_classes(reading: Reading) -> tuple[Ints, Ints] | None:
@@ -221,7 +226,7 @@ def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
     """Sizes that are certain without the map: persons with a record that fits the class and no other."""
     withheld = reading.release.withheld
     fits = None
-    if isinstance(reading.release, Grouped) and not withheld.n_suppressed and not reading.parts:
+    if isinstance(reading.release, Grouped) and not withheld.n_suppressed and not _recur_in_parts(reading):
         fits = _list_classes(reading)
     if fits is None or reading.original.persons is None:
         return NEEDS_MAP

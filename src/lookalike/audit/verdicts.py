@@ -20,7 +20,7 @@ from lookalike.audit.reading import Ints
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import Matched
 from lookalike.errors import counted
 

@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from lookalike.audit import buckets, matching, persons, perturbation, preconditions
-from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
+from lookalike.audit.exposures import concealment, expose_blocks, expose_reading, part
 from lookalike.audit.linked import check_linked
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Ints, Reading
@@ -36,7 +39,7 @@ from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
@@ -67,12 +70,18 @@ class Examined:
     graph: MatchGraph | None = None
 
     def exposure(self, column: int | None) -> Exposure:
-        """What the adversary can infer about a sensitive column (None: about identity); worked out once."""
-        if self.reading.original.persons is not None:
-            seen = self.reading.of_persons.get((column, self.audit.adversary, False))
-            if isinstance(seen, Exposure):
-                return seen
-        return expose_reading(self.reading, column, self.graph, self.audit.adversary)
+        """What the adversary can infer about a sensitive column (None: about identity); worked out once.
+
+        By persons, where they may have several rows: an exposure without units where that is not known.
+        """
+        by_rows = partial(expose_reading, self.reading, column, self.graph, self.audit.adversary)
+        if self.reading.original.persons is None:
+            return by_rows()
+        key = column, self.audit.adversary, False
+        if key not in self.reading.of_persons:
+            self.reading.of_persons[key] = persons.expose_persons(self.reading, column, key[1], mixed=False)
+        seen = self.reading.of_persons[key]
+        return seen if isinstance(seen, Exposure) else replace(part(by_rows(), np.zeros(0, np.int64)), n_classes=0)
 
 
 def name_kernels(form: str, n_rows: int) -> tuple[str, ...]:
@@ -142,7 +151,7 @@ def examine(
         reason = "not run: the release is not well formed"
         verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
-    unit = None if original.persons is None else Unit(original.schema.unit_name)
+    unit = None if original.persons is None else _unit_of(original, release)
     audit = Audit(
         form=release.form,
         adversary=adversary,
@@ -168,6 +177,11 @@ def examine(
         tuple(zip(unasked, levels, strict=True)),
         graph,
     )
+
+
+def _unit_of(original: Microdata, release: Release) -> Unit:
+    is_linked = isinstance(release, Grouped) and release.linked is not None
+    return Unit(original.schema.unit_name, "all rows" if is_linked else "one row")
 
 
 def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) -> Verdict:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import MatchGraph, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress

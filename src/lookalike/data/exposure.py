@@ -62,8 +62,8 @@ class Exposure:
 
     @property
     def crowds(self) -> dict[int, int]:
-        """How many units there are of each size; empty where sizes are no numbers of rows."""
-        if not self.counts_rows:
+        """How many units there are of each size; empty where sizes are no numbers of rows, or only bounds."""
+        if not self.counts_rows or self.possible_sizes is not None:
             return {}
         own = self.sizes[: self.n_classes]
         sizes, units = np.unique(own[own > 0], return_counts=True)

@@ -133,18 +133,6 @@ def _mean_difference(column: Column, ones: NDArray[np.int64], others: NDArray[np
     return float(np.mean(np.abs(values[left[both]] - values[right[both]])))
 
 
-def name_numbers(names: Sequence[str], schema: Schema) -> list[str]:
-    """The columns that number persons if a value repeats, whatever is constant within it; none where that is said."""
-    if schema.unit is not None:
-        return []
-    roles = {attribute.name: attribute.role for attribute in schema.attributes}
-    return [
-        name
-        for name in names
-        if numbers_persons(name) or (roles.get(name) is Role.IDENTIFIER and may_number_persons(name))
-    ]
-
-
 def refuse_repeated(table: Table, schema: Schema, settings: PersonSettings) -> None:
     """Raise `RecipeError` if rows would count as persons although a column says that persons have several."""
     if settings.rows_are_persons:

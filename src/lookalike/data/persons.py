@@ -8,7 +8,6 @@ Such shares need not add up to 1, so counts carry the number of persons with the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -33,15 +32,6 @@ class PersonCounts(np.ndarray[Any, np.dtype[np.int64]]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PersonCounts.of, (np.asarray(self), self.n_persons)
-
-
-@dataclass(frozen=True)
-class Unit:
-    """What promises count where it may have several rows, as sentences name it."""
-
-    noun: str = "person"
-    known: str = "one row"
-    """The rows of it whose quasi-identifiers the attacker knows."""
 
 
 def total_of(counts: NDArray[np.int64]) -> int:

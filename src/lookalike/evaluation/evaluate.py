@@ -4,6 +4,7 @@
     queries     how near it answers them
     fidelity    what distributions, and machines that learn, have left of the original
     tradeoff    what a stronger or a weaker promise would cost
+    rows        what the same promise would cost if rows were counted in place of persons
 
 `evaluate` does all of it within limits: what would take minutes on a large table is left out, with the reason.
 """
@@ -22,6 +23,7 @@ from lookalike.data.contracts import Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import Unsupported
+from lookalike.evaluation.against_rows import AgainstRows, compare_with_rows
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
 from lookalike.metrics.query_error import QueryError, RangeWorkload, draw_queries, query_error
@@ -94,6 +96,8 @@ class Evaluation:
     tradeoff: Tradeoff | None
     left_out: tuple[str, ...]
     """What was not done, and what to do about it."""
+    against_rows: AgainstRows | None = None
+    """The loss beside that of the same promise by rows; None where each row is a person."""
 
 
 def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | None = None) -> Evaluation:
@@ -136,6 +140,10 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         )
     with watch.step("trade-off"):
         around = tradeoff(data, made.promises, made.algorithm, made.adversary, rng.child("tradeoff"), progress)
+    against_rows = None
+    if made.table.persons is not None:
+        with watch.step("loss by rows"):
+            against_rows = compare_with_rows(made, progress)
     if len(around.settings) < 2:
         left_out.append("No stronger or weaker promise could be made to compare with.")
     return Evaluation(
@@ -144,4 +152,5 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         fidelity=compared,
         tradeoff=around if len(around.settings) > 1 else None,
         left_out=tuple(left_out),
+        against_rows=against_rows,
     )

@@ -56,4 +56,6 @@ def compare(original: Microdata, release: Release, seed: int = 0, progress: Prog
         except MissingPart as absent:
             missing[f"Nothing was learnt from the release. {absent}"] = None
     progress("comparing", 1.0)
-    return Fidelity(tuple(lines), tuple(missing))
+    noun = original.schema.unit_name
+    about = [] if original.persons is None else [f"Rows are compared, not {noun}s: a {noun} counts once for each row."]
+    return Fidelity(tuple(lines), (*about, *missing))

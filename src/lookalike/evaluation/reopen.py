@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from lookalike.errors import LookalikeError, RecipeError, quoted
 from lookalike.evaluation.counting import Counting, count_whom
 from lookalike.files.releases.describe import REWRITTEN
 from lookalike.files.releases.other_tools import read_foreign_table
+from lookalike.files.releases.private import check_belongs, private_folder
 from lookalike.files.releases.read import ReleaseFolder, check_readable, over_original, release_folder
 from lookalike.files.releases.tablefiles import Parts
 from lookalike.files.tables import read_whole
@@ -122,11 +123,17 @@ def _reopen_folder(
         wanted = given if with_roles else Schema(left)
         used, merged = agree_schema(own, wanted, ignore)
         stated = merged if with_roles else stated
+    hidden = manifest.persons is not None and manifest.persons.hides_salt and not manifest.parts
+    if hidden and not audited and counting.private is None and private_folder(folder.absolute()).is_dir():
+        # The salt is where the owner's release was written. An audit names the folder.
+        check_belongs(private_folder(folder.absolute()), folder)
+        counting = replace(counting, private=private_folder(folder.absolute()))
     counted = count_whom(counting, given, manifest.persons, in_parts=bool(manifest.parts))
     used = counted.over(used)
-    table = read_whole(original, used, **reading)
+    table = read_whole(original, used, made=counted.made, **reading)
     if audited:
         counted.refuse_rows(table, used)
+    table = counted.fold(table, used)
     data, kept = counted.select(Microdata.encode(table, used), table)
     data = with_published_values(data, opened)
     found = over_original(opened, data)
@@ -182,9 +189,10 @@ def _reopen_table(
     check_readable(path)
     counted = count_whom(counting, schema, None)
     schema = counted.over(schema)
-    table = read_whole(original, schema, **reading)
+    table = read_whole(original, schema, made=counted.made, **reading)
     if audited:
         counted.refuse_rows(table, schema)
+    table = counted.fold(table, schema)
     data, kept = counted.select(Microdata.encode(table, schema), table)
     notes = list(table.notes)
     found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)

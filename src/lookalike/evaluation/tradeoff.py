@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.audit import expose
+from lookalike.audit import examine, expose
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
+from lookalike.data.person_settings import PersonSettings
+from lookalike.data.persons import renumber
 from lookalike.errors import LookalikeError
 from lookalike.metrics.query_error import MedianQueryError
 from lookalike.pipeline.recipe import Recipe, prepare
@@ -70,30 +72,42 @@ def tradeoff(
     quick = algorithm.hurry()
     by_cells = quick.form in ("grouped", "matched")
     variants = vary_promises(promises)
+    persons = PersonSettings(number_known=data.number_known) if data.persons is not None else PersonSettings()
     settings: list[Setting] = []
     for place, (text, variant) in enumerate(variants):
         progress("trade-off", place / len(variants), text)
         try:
-            recipe = Recipe(schema=part.schema, promises=variant, algorithm=quick, adversary=adversary)
+            recipe = Recipe(schema=part.schema, promises=variant, algorithm=quick, adversary=adversary, persons=persons)
             release, record_map = prepare(recipe, part).anonymize(rng.child("made", text))
         except LookalikeError:
             continue
         lost = measure(part, release)[0]["gcp"] if by_cells else _ERROR.measure(part, release)
         if math.isnan(lost):
             continue
-        seen = expose(part, release, index, graph=record_map.graph, adversary=adversary)
+        if part.persons is None:
+            seen = expose(part, release, index, graph=record_map.graph, adversary=adversary)
+        else:
+            whose, number_known = record_map.record_of_row, part.number_known
+            found = examine(part, release, (), adversary=adversary, record_of_row=whose, number_known=number_known)
+            seen = found.exposure(index)
         settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
-    belief = "highest chance to find a person's row" if column is None else f"highest belief in a value of {column}"
+    whom = "a person's row" if data.persons is None else f"a {data.schema.unit_name}"
+    belief = f"highest chance to find {whom}" if column is None else f"highest belief in a value of {column}"
     loss = "mean loss of cells (GCP)" if by_cells else "median error of queries"
     return Tradeoff(tuple(settings), belief, loss, part.n_rows)
 
 
 def some_records(data: Microdata, most: int, rng: Randomness) -> Microdata:
-    """At most so many records, drawn at random, over the same domains."""
+    """At most so many records, drawn at random, over the same domains; of persons with several all or none."""
     if data.n_rows <= most:
         return data
-    return data.take(np.sort(rng.permutation(data.n_rows)[:most]))
+    if data.persons is None:
+        return data.take(np.sort(rng.permutation(data.n_rows)[:most]))
+    numbers = renumber(data.persons)
+    drawn = rng.permutation(data.n_persons)
+    n_before = np.cumsum(np.bincount(numbers)[drawn])
+    return data.take(np.flatnonzero(np.isin(numbers, drawn[: max(1, int(np.count_nonzero(n_before <= most)))])))
 
 
 def vary_promises(

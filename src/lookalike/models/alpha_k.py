@@ -17,7 +17,8 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, Values, Whole
-from lookalike.data.persons import Unit, total_of
+from lookalike.data.person_settings import Unit
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, quoted
 from lookalike.models.shared.exact import percent_at_most, three_decimals_up

@@ -21,7 +21,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.requirement import Requirement
 from lookalike.models.beta_likeness import sensible_beta
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of

@@ -29,7 +29,7 @@ from lookalike.data.contracts import Level, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescape
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import three_decimals_up

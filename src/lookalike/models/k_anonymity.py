@@ -13,7 +13,7 @@ from typing import ClassVar
 from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Whole
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.models.shared.exposures import (
     EXACT_POINTS,
     describe_hiding,

@@ -12,7 +12,7 @@ from typing import ClassVar
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Whole
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.errors import counted
 from lookalike.models.shared.exposures import (
     EXACT_POINTS,

@@ -28,7 +28,8 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
-from lookalike.data.persons import Unit, total_of
+from lookalike.data.person_settings import Unit
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (

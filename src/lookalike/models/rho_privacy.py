@@ -24,7 +24,7 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most

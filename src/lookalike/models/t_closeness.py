@@ -29,7 +29,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, number_text
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind

@@ -77,6 +77,8 @@ class MadeWhole(Made):
     record_map: RecordMap
     loss_bound: LossBound | None
     """What no grouping could get below; None for other forms of release."""
+    table: Microdata
+    """`data` with the rows that are left out because a person has more than are published."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,6 +153,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         release=release,
         record_map=record_map,
         loss_bound=bound,
+        table=prepared.table,
     )
 
 

@@ -21,9 +21,11 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_settings import ONE, PersonSettings
 from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Attribute, Role
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import Recipe, keep_rows, prepare
+from lookalike.pipeline.person_rows import keep_rows
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.progress import silent
 from tests.algorithms.test_record_numbers import RENUMBERED, ell, releases_of
 from tests.oracles.persons import share_of_draws
@@ -34,7 +36,9 @@ STRICT = Groups(mode="strict", effort="fast")
 
 
 def table_of(world: str, points: Sequence[int], owners: Sequence[int]) -> Microdata:
-    return replace(tiny_table(world, list(points)), persons=np.array(owners, dtype=np.int32))
+    data = tiny_table(world, list(points))
+    schema = replace(data.schema, attributes=(*data.schema.attributes, Attribute(name="person", role=Role.PERSON)))
+    return replace(data, schema=schema, persons=np.array(owners, dtype=np.int32))
 
 
 def believe(

@@ -50,6 +50,7 @@ def add(jobs: Jobs, table: Path, tmp_path: Path) -> Iterator[Callable[..., Job]]
             "reading": {},
             "schema": SCHEMA,
             "adversary": "reads-release",
+            "persons": {},
             "models": [model],
             "algorithm": algorithm,
             "title": "",

@@ -409,3 +409,51 @@ def test_households_are_named() -> None:
     target = in_classes(replace(EXAMPLE_D, schema=schema), [0] * 4 + [1] * 4)
     for name in ("linkage", "homogeneity", "skewness", "naive-bayes", "corruption"):
         assert "household" in attacked(name, target).sentence
+
+
+def linked_visits(n_persons: int = 40) -> Microdata:
+    """Two or three visits per person, at rising ages."""
+    rng = np.random.default_rng(8)
+    persons = np.repeat(np.arange(n_persons), rng.integers(2, 4, n_persons)).astype(np.int32)
+    ages = (20 + rng.integers(0, 30, n_persons))[persons] + rng.integers(0, 3, len(persons))
+    data = number_table(ages.reshape(-1, 1), rng.integers(0, 6, len(persons)))
+    return replace(data, persons=persons)
+
+
+def test_rows_that_are_linked_are_read_together() -> None:
+    """A class is that of persons whose rows show the same cells in the same order."""
+    from lookalike.data.contracts import Promise
+    from lookalike.data.person_settings import PersonSettings
+    from lookalike.pipeline.recipe import Recipe, prepare
+    from lookalike.pipeline.run import run
+
+    data = linked_visits()
+    schema = replace(data.schema, attributes=(*data.schema.attributes, Attribute(name="person", role=Role.PERSON)))
+    data = replace(data, schema=schema)
+    recipe = Recipe(
+        schema=schema,
+        promises=(Promise(parse_model("k-anonymity:4")),),
+        persons=PersonSettings(rows="linked"),
+        seed=3,
+    )
+    made = run(prepare(recipe, data))
+    release: Any = made.release
+    record_of_row = made.record_map.record_of_row
+    seen = defaultdict[Any, set[int]](set)
+    rows = defaultdict[int, list[tuple[int, int]]](list)
+    for row, number in enumerate(release.linked.person_of_row.tolist()):
+        rows[number].append((int(release.linked.visit_of_row[row]), row))
+    target = Target(release=release, original=made.data, promises=made.promises, record_of_row=record_of_row)
+    for visits in rows.values():
+        cells = tuple(cells_of(target, int(release.group_of_row[row])) for _, row in sorted(visits))
+        seen[cells].add(int(made.data.persons[record_of_row[visits[0][1]]]))  # type: ignore[index]
+    least = min(map(len, seen.values()))
+    assert least >= 4
+    finding = attacked("linkage", target)
+    assert finding.figures["highest prosecutor risk"] == 1 / least
+    assert "quasi-identifiers of all rows" in finding.sentence
+    homogeneity = attacked("homogeneity", target)
+    assert homogeneity.figures["highest belief"] == homogeneity.figures["highest belief if the number of rows is known"]
+    for name in ("naive-bayes", "learner", "definetti"):
+        assert "one by one" in (parse_attack(name).refuses(target) or "")
+    assert "--private" in (parse_attack("linkage").refuses(replace(target, record_of_row=None)) or "")

@@ -21,7 +21,7 @@ from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
-from lookalike.errors import DataError, LookalikeError, Unsupported
+from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.backends.spark import SparkBackend, _in_words
@@ -144,6 +144,19 @@ def test_persons_are_counted_and_drawn_alike(
         assert alone.n_parts >= 2
         assert alone.audit.passed
         assert alone.audit.n_persons == 1700
+
+
+def test_persons_who_repeat_unsaid_are_refused_alike(spark: SparkSession, stays: pl.DataFrame, tmp_path: Path) -> None:
+    many = stays.select("age", "sex", "zip code", "diagnosis")[[(row * 7) % 1700 for row in range(N_ROWS)]]
+    many = many.with_columns(id=pl.Series([str((row * 7) % 1700) for row in range(N_ROWS)]))
+    many.write_parquet(tmp_path / "stays.parquet")
+    frame = spark.read.parquet(str(tmp_path / "stays.parquet")).repartition(3)
+    said = []
+    for backend in (LocalBackend(many), SparkBackend(frame)):
+        with pytest.raises(RecipeError, match='"id" repeats: 4,000 rows, 1,700 different values') as refusal:
+            _publish_in_parts(backend, recipe_of("mondrian", "k-anonymity:5", PLAIN), tmp_path / "release")
+        said.append(str(refusal.value))
+    assert said[0] == said[1]
 
 
 def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +23,11 @@ from lookalike.audit import joining
 from lookalike.audit.parts import PartAudit
 from lookalike.data.contracts import Boxes
 from lookalike.data.microdata import Microdata
+from lookalike.data.person_columns import find_repeated
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.persons import PersonCounts, chance_of_value
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import AuditFailed, DataError, Infeasible, RecipeError, SchemaError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends import Backend, Fragments
@@ -35,7 +37,9 @@ from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.persons import select_persons
 from lookalike.pipeline.parts.survey import survey
-from lookalike.pipeline.recipe import Recipe, keep_rows, require, settle
+from lookalike.pipeline.parts.verify import verify_in_parts
+from lookalike.pipeline.person_rows import keep_rows
+from lookalike.pipeline.recipe import Recipe, require, settle
 from lookalike.progress import Progress
 from lookalike.publication import Publication, _publish_in_parts
 from lookalike.randomness import Randomness
@@ -55,6 +59,7 @@ def visits_of(n_patients: int, seed: int, most: int = 4, heavy: int = 0) -> pl.D
     times = rng.integers(1, most + 1, n_patients)
     times[0] += heavy
     rows = np.repeat(np.arange(n_patients), times)
+    frame = frame.drop("patient_id")
     table = frame[rows].with_columns(
         pl.Series("patient", [f"p{number:05d}" for number in rows]),
         diagnosis=pl.Series(rng.permutation(frame["diagnosis"][rng.integers(0, n_patients, len(rows))].to_numpy())),
@@ -150,7 +155,7 @@ def digests(folder: Path) -> dict[str, str]:
 def test_one_row_per_person_gives_the_same_bytes_as_no_person_column(
     algorithm: str, visits: pl.DataFrame, tmp_path: Path
 ) -> None:
-    numbered = visits.drop("patient_id").with_columns(pl.Series("patient", [f"q{row}" for row in range(len(visits))]))
+    numbered = visits.with_columns(pl.Series("patient", [f"q{row}" for row in range(len(visits))]))
     plain = Schema.of(qi=QI, sensitive=["diagnosis"])
     for name, schema in (("without", plain), ("with", Schema.of(plain, person="patient"))):
         published(numbered, tmp_path / name, recipe_of(algorithm, "l-diversity:3", schema=schema))
@@ -194,7 +199,7 @@ def test_all_rows_of_a_person_are_equally_likely_to_be_kept() -> None:
     backend = LocalBackend(frame)
     seen = survey(backend, schema)
     backend.encode(seen.names, seen.coding)
-    kept, _ = select_persons(backend, seen, recipe, Randomness(1))
+    kept, _ = select_persons(backend, seen, recipe.persons, Randomness(1))
     assert not kept.counts_persons
     assert kept.n_rows == 600
     counts = kept.data.prior(0).tolist()
@@ -210,7 +215,7 @@ def test_a_survey_counts_the_persons_that_the_table_has(visits: pl.DataFrame) ->
         backend = LocalBackend(frame)
         seen = survey(backend, SCHEMA)
         backend.encode(seen.names, seen.coding)
-        seen, _ = select_persons(backend, seen, recipe_of("mondrian", "k-anonymity:2"), Randomness(1))
+        seen, _ = select_persons(backend, seen, PersonSettings(), Randomness(1))
         for column in (None, 0):
             assert seen.data.prior(column).tolist() == whole.prior(column).tolist()
         assert seen.n_rows == whole.n_rows
@@ -246,7 +251,7 @@ def test_no_box_has_too_few_persons(
     backend = LocalBackend(frame)
     seen = survey(backend, schema)
     backend.encode(seen.names, seen.coding)
-    seen, _ = select_persons(backend, seen, recipe, Randomness(1))
+    seen, _ = select_persons(backend, seen, recipe.persons, Randomness(1))
     promises = settle(recipe.promises, seen.data)
     cutting = cutting_for(parse_algorithm(algorithm), adversary)
     boxes, _ = cut(backend, seen, promises, require(promises, seen.data), cutting, adversary, 1000, Randomness(1))
@@ -366,6 +371,97 @@ def test_one_piece_and_parts_choose_the_same_settings_against_who_knows_the_meth
     about_values = recipe_of("groups:effort=fast", "l-diversity:2", adversary="knows-method")
     with pytest.raises(Unsupported, match="one row per person only"):
         published(visits, tmp_path / "other", about_values)
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "groups:effort=fast"])
+def test_parts_are_audited_again_by_persons(algorithm: str, visits: pl.DataFrame, tmp_path: Path) -> None:
+    """From the files alone, and with the whole table at hand: as far as cells tell whose rows a group has."""
+    plain = Schema.of(qi=QI, sensitive=["diagnosis"], person="patient")
+    recipe = recipe_of(algorithm, "k-anonymity:5", "l-diversity:2", schema=plain)
+    made = published(visits, tmp_path / "release", recipe)
+    whom = {"units": plain._with_role(Role.PERSON)}
+    again = verify_in_parts(LocalBackend(visits), tmp_path / "release", **whom)
+    whole = la.verify(visits, tmp_path / "release")
+    assert again.n_persons == whole.n_persons == visits["patient"].n_unique()
+    for one, other, own in zip(again.verdicts, whole.verdicts, made.audit.verdicts, strict=True):
+        if algorithm == "mondrian":
+            assert (one.reached, one.passed) == (other.reached, other.passed) == (own.reached, True)
+        else:
+            # Cells of a search overlap, and there is no map.
+            assert one.passed or one.is_open
+            assert one.passed == other.passed
+    with pytest.raises(RecipeError, match="counts persons. Name the column"):
+        verify_in_parts(LocalBackend(visits), tmp_path / "release")
+    if algorithm == "mondrian":
+        stated = la.spark.verify(LocalBackend(visits), tmp_path / "release")
+        assert stated.passed
+        assert any('"patient" says whose row it is' in said for said in stated.grounds.stated)
+        stronger = verify_in_parts(
+            LocalBackend(visits), tmp_path / "release", [parse_promise("k-anonymity:30")], **whom
+        )
+        assert not stronger.passed
+        # By other persons: every patient twice under two numbers.
+        fewer = visits.with_columns(patient=pl.col("patient").str.head(4))
+        assert not verify_in_parts(LocalBackend(fewer), tmp_path / "release", **whom).passed
+
+
+def test_parts_of_which_rows_were_drawn_are_not_audited_again(visits: pl.DataFrame, tmp_path: Path) -> None:
+    published(visits, tmp_path / "release", recipe_of("mondrian", "k-anonymity:5", contribution=2))
+    with pytest.raises(Unsupported, match="drawn by a key that nobody kept"):
+        verify_in_parts(
+            LocalBackend(visits),
+            tmp_path / "release",
+            units=SCHEMA._with_role(Role.PERSON),
+            persons=PersonSettings(contribution=2),
+        )
+    for verify in (la.verify, la.spark.verify):
+        with pytest.raises(Unsupported, match="drawn by a key that nobody keeps"):
+            verify(LocalBackend(visits) if verify is la.spark.verify else visits, tmp_path / "release")
+
+
+def test_the_release_says_whose_rows_it_has(visits: pl.DataFrame, tmp_path: Path) -> None:
+    published(visits, tmp_path / "release", recipe_of("mondrian", "k-anonymity:5", rows="one"))
+    stated = json.loads((tmp_path / "release" / "datapackage.json").read_text())["lookalike"]["persons"]
+    assert stated == {"person": "patient", "rows": "one", "keep": "random", "number_known": True}
+    once = visits.unique("patient", keep="first", maintain_order=True)
+    published(once, tmp_path / "once", recipe_of("mondrian", "k-anonymity:5"))
+    assert "persons" not in json.loads((tmp_path / "once" / "datapackage.json").read_text())["lookalike"]
+
+
+UNSAID = Schema.of(qi=QI, sensitive=["diagnosis"])
+
+
+def test_persons_who_repeat_unsaid_are_refused(visits: pl.DataFrame, tmp_path: Path) -> None:
+    """The two ways out are named; numbers are those of the whole table."""
+    named = visits.rename({"patient": "patient_id"})
+    n_rows, n_patients = len(visits), visits["patient"].n_unique()
+    said = f'Column "patient_id" repeats: {n_rows:,} rows, {n_patients:,} different values, one of them in 4 rows'
+    with pytest.raises(RecipeError, match=said):
+        published(named, tmp_path / "release", recipe_of("mondrian", "k-anonymity:5", schema=UNSAID))
+    stated = recipe_of("mondrian", "k-anonymity:5", schema=UNSAID, rows_are_persons=True)
+    assert published(named, tmp_path / "stated", stated).audit.passed
+    folder = tmp_path / "stated"
+    assert json.loads((folder / "datapackage.json").read_text())["lookalike"]["persons"] == {"rows_are_persons": True}
+    with pytest.raises(RecipeError, match="repeats"):
+        verify_in_parts(LocalBackend(named), folder)
+    assert verify_in_parts(LocalBackend(named), folder, persons=PersonSettings(rows_are_persons=True)).passed
+    person = Schema.of(UNSAID, person="patient_id")
+    assert published(named, tmp_path / "named", recipe_of("mondrian", "k-anonymity:5", schema=person)).audit.passed
+
+
+def test_a_number_is_taken_for_that_of_a_person_if_other_columns_are_constant_within_it(
+    visits: pl.DataFrame, tmp_path: Path
+) -> None:
+    """As in one piece: `id` says nothing by itself, but whose age, sex and zip code it has does."""
+    recipe = recipe_of("mondrian", "k-anonymity:5", schema=UNSAID)
+    numbers = visits.rename({"patient": "id"})
+    with pytest.raises(RecipeError, match='"age", "sex" and "zip code" are constant'):
+        published(numbers, tmp_path / "release", recipe)
+    chance = numbers.with_columns(id=pl.col("id").shuffle(seed=1))
+    assert published(chance, tmp_path / "chance", recipe).audit.passed
+    for frame in (numbers, chance):
+        found = find_repeated(la.read_table(frame), UNSAID)
+        assert (found is not None) == (frame is numbers)
 
 
 def test_the_public_function_counts_persons_in_parts(visits: pl.DataFrame, tmp_path: Path) -> None:

@@ -25,7 +25,12 @@ from lookalike.errors import RecipeError
 @click.option(
     "--other", "others", multiple=True, type=click.Path(), metavar="RELEASE", help="Another release of the same table."
 )
-@click.option("--private", type=click.Path(), metavar="DIR", help="The PRIVATE folder, for attacks that assume a leak.")
+@click.option(
+    "--private",
+    type=click.Path(),
+    metavar="DIR",
+    help="The PRIVATE folder, for attacks that assume a leak, and to count persons.",
+)
 @click.option("--seed", type=int, help="Repeat a run.")
 @column_options
 @reading_options

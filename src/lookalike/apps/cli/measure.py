@@ -14,16 +14,22 @@ from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_
 @click.argument("original", type=click.Path())
 @click.argument("release", type=click.Path())
 @column_options
+@click.option(
+    "--private",
+    type=click.Path(),
+    metavar="DIR",
+    help="The PRIVATE folder; with it sizes of groups are counted by persons.",
+)
 @SUPPRESSED
 @reading_options
 @JSON
-def measure(original: str, release: str, suppressed: int, as_json: bool, **options: Any) -> None:
+def measure(original: str, release: str, private: str | None, suppressed: int, as_json: bool, **options: Any) -> None:
     """Measure what RELEASE (a folder, or a table of another tool) lost against ORIGINAL."""
     from lookalike.checking import measure as measure_release
 
     asked = table_from(options)
     with TerminalProgress() as progress:
-        found = measure_release(original, release, suppressed=suppressed, progress=progress, **asked)
+        found = measure_release(original, release, private=private, suppressed=suppressed, progress=progress, **asked)
     note(*found.notes)
     if as_json:
         print_json(found.to_plain())

@@ -16,7 +16,7 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import sample_schema, sample_table
-from lookalike.apps.studio import columns, openapi, promises, results, taxonomies
+from lookalike.apps.studio import columns, openapi, persons, promises, results, taxonomies
 from lookalike.apps.studio.columns import describe_project
 from lookalike.apps.studio.jobs import Job, Jobs
 from lookalike.apps.studio.security import REPORT_POLICY
@@ -132,6 +132,20 @@ def set_columns(given: openapi.Columns, project: Open) -> dict[str, Any]:
         return columns.take_schema(project, columns.with_columns(project.schema, project.table.names, given.columns))
 
 
+@router.put("/projects/{id}/persons")
+def set_persons(given: openapi.PersonsInput, project: Open) -> dict[str, Any]:
+    """How the rows of one person are published, or that rows are different persons although a column repeats."""
+    with project.lock:
+        before = project.persons
+        persons.set_persons(project, given.model_dump())
+        try:
+            promises.forget_broken(project)
+        except BaseException:
+            project.persons = before
+            raise
+        return persons.describe_persons(project)
+
+
 @router.post("/projects/{id}/taxonomy")
 def read_taxonomy(given: openapi.TaxonomyText, project: Open) -> dict[str, Any]:
     """Text as a taxonomy of a column, and what its levels would be; nothing is changed yet."""
@@ -178,7 +192,7 @@ def set_promise(given: openapi.PromiseSettings, project: Open) -> dict[str, Any]
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
         if given.models:
-            promises.check_models(project, given.models)
+            promises.check_models(project, given.models, given.adversary)
         project.models, project.adversary = tuple(given.models), given.adversary
         return describe_project(project)
 
@@ -278,6 +292,14 @@ def download_release(job: Found) -> FileResponse:
     return FileResponse(results.archive(job), media_type="application/zip", filename="release.zip")
 
 
+@router.get(
+    "/projects/{id}/runs/{number}/private.zip", response_class=FileResponse, responses=openapi.sends("application/zip")
+)
+def download_private(job: Found) -> FileResponse:
+    """What the publisher keeps, where an audit of the release needs it: which record became which row."""
+    return FileResponse(results.archive_private(job), media_type="application/zip", filename="private.zip")
+
+
 @router.post("/projects/{id}/runs/{number}/export")
 def export_release(given: openapi.ExportSettings, job: Found) -> dict[str, Any]:
     """Copy the release into a folder on this machine, all or nothing."""
@@ -317,11 +339,13 @@ def _task(project: Project) -> dict[str, Any]:
     """What the process needs to read the table the same way."""
     if not project.schema.quasi:
         raise RecipeError("No quasi-identifier is named. Say which columns an outsider may know.")
+    persons.refuse_repeated_rows(project)
     return {
         "source": str(project.source),
         "reading": dict(project.reading),
         "schema": project.schema.to_yaml(),
         "adversary": project.adversary,
+        "persons": persons.settings_of(project),
     }
 
 

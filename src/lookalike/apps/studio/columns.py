@@ -13,11 +13,13 @@ import yaml
 from numpy.typing import NDArray
 
 from lookalike.apps.studio.openapi import ColumnSettings
-from lookalike.apps.studio.promises import check_models
+from lookalike.apps.studio.persons import describe_persons, name_unit
+from lookalike.apps.studio.promises import forget_broken
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.microdata import Column, texts_of
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
-from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
+from lookalike.errors import RecipeError, SchemaError, quoted, unknown_name
 
 N_BARS = 16
 _MOST_SHOWN_VALUES = 12
@@ -37,6 +39,7 @@ def describe_project(project: Project) -> dict[str, Any]:
         "rows": project.table.n_rows,
         **{role: [attribute.name for attribute in attributes] for role, attributes in by_role.items()},
         "models": list(project.models),
+        **name_unit(project),
         **{name: getattr(project, name) for name in settings},
         "notes": list(project.table.notes),
     }
@@ -46,8 +49,10 @@ def describe_columns(project: Project) -> dict[str, Any]:
     """Every column with its suggestion and a small histogram, and how identifying the table is."""
     found = project.inspection()
     named = {attribute.name: attribute for attribute in project.schema.attributes}
+    about_persons = {one.sentence for one in found.persons}
     columns = []
     for profile, column in zip(found.columns, project.table.columns, strict=True):
+        declared = next((one for one in found.persons if one.declared and one.column == profile.name), None)
         # A column that the schema does not name has the usual settings, and no role.
         attribute = named.get(profile.name, Attribute(name=profile.name, role=Role.IDENTIFIER))
         columns.append(
@@ -58,8 +63,8 @@ def describe_columns(project: Project) -> dict[str, Any]:
                 "missing": profile.n_missing,
                 "role": str(attribute.role) if profile.name in named else None,
                 "kind": attribute.kind and str(attribute.kind),
-                "suggested_role": str(profile.suggested_role),
-                "role_reason": profile.role_reason,
+                "suggested_role": str(profile.suggested_role if declared is None else declared.role),
+                "role_reason": profile.role_reason if declared is None else "promises are counted by it",
                 "suggested_kind": str(profile.suggested_kind),
                 "kind_reason": profile.kind_reason,
                 "weight": attribute.weight,
@@ -78,7 +83,9 @@ def describe_columns(project: Project) -> dict[str, Any]:
             {"name": worst.name, "with": worst.unique_with, "without": worst.unique_without}
             for worst in found.worst_columns
         ],
-        "notes": list(found.notes),
+        "persons": describe_persons(project),
+        # What the card of rows and persons says anyway.
+        "notes": [note for note in found.notes if note not in about_persons],
     }
 
 
@@ -137,7 +144,7 @@ def clip_text(text: str, most: int = 200) -> str:
 
 def preview(project: Project) -> dict[str, Any]:
     """The first rows of the original, as text; for the user's own eyes."""
-    shown = {attribute.name for attribute in project.schema.attributes if attribute.role is not Role.IDENTIFIER}
+    shown = {attribute.name for attribute in project.schema.published}
     columns = [column for column in project.table.columns if column.name in shown]
     rows = [[_cell(column, place) for column in columns] for place in range(min(_N_PREVIEW, project.table.n_rows))]
     return {"columns": [column.name for column in columns], "rows": rows}
@@ -174,24 +181,25 @@ def take_schema(project: Project, schema: Schema) -> dict[str, Any]:
     for attribute in schema.attributes:
         if attribute.taxonomy is not None and "file" in attribute.taxonomy:
             raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
-    before = project.schema
+    before = project.schema, project.persons
     project.schema = schema
+    try:
+        project.persons.check(person=schema.unit is not None)
+    except RecipeError:
+        # What was said of persons means nothing under these roles.
+        project.persons = PersonSettings()
     try:
         if schema.quasi:
             project.microdata()
         described = describe_columns(project)
         json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, TypeError):
-        project.schema = before
+        project.schema, project.persons = before
         raise SchemaError("The schema holds a value that is neither text nor a number. Write it out.") from None
     except BaseException:
-        project.schema = before
+        project.schema, project.persons = before
         raise
-    try:
-        if project.models:
-            check_models(project, project.models)
-    except LookalikeError:
-        project.models = ()
+    forget_broken(project)
     return described
 
 

@@ -56,6 +56,21 @@ class SchemaText(Input):
     yaml: Annotated[str, Field(max_length=10_000_000)]
 
 
+class PersonsInput(Input):
+    """How the rows of one person are published."""
+
+    rows: Text = "apart"
+    """apart, one or linked."""
+    keep: Text = "random"
+    """first, last or random: which rows, where not all are published."""
+    contribution: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    """The most rows per person."""
+    number_known: bool = True
+    """Whether an attacker may know how many rows a person has."""
+    rows_are_persons: bool = False
+    """States that every row is a different person, although a column repeats."""
+
+
 class PromiseSettings(Input):
     models: Annotated[list[Text], Field(max_length=20)]
     adversary: Text = "reads-release"

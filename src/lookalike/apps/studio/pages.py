@@ -119,6 +119,7 @@ def export_page(project: api.Open, request: Request, run: int | None = None) -> 
         job=job,
         command=results.command(project, None if job is None else job.task),
         files=results.files_of(job) if job is not None and job.state == "done" else [],
+        has_private_part=job is not None and results.has_private_part(job),
         releases=results.list_finished(_jobs(project, request, "publish")),
         is_copy=project.is_copy,
     )

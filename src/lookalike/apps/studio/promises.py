@@ -10,14 +10,17 @@ from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
 from lookalike.apps.studio.workspace import Project
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import value_text
-from lookalike.errors import Infeasible, LookalikeError, RecipeError
+from lookalike.data.person_settings import LINKED, Unit
+from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
 from lookalike.evaluation.advise.promises import belief_in_extremes
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
 from lookalike.evaluation.tradeoff import vary_promises
 from lookalike.models import MODELS, describe_models, parse_model, parse_promise
 from lookalike.models.shared.model import example_of
-from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, require, settle
+from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, refuse_persons, require, settle
 
 _FORMS = {
     "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "
@@ -58,19 +61,22 @@ def describe_promises(project: Project) -> list[dict[str, Any]]:
 def what_it_allows(project: Project, text: str) -> dict[str, Any]:
     """One promise, as one writes it: in a sentence, with the beliefs it leaves, or why it cannot be kept."""
     try:
-        data = project.microdata()
+        data = project.selected()
         promises = settle([parse_promise(text)], data)
         requirements = require(promises, data)
+        _refuse_unserved(promises, data, project.adversary)
     except LookalikeError as error:
         nearest = error.nearest if isinstance(error, Infeasible) else None
         return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
+    known = "all rows" if project.persons.rows == LINKED else "one row"
+    unit = None if data.persons is None else Unit(data.schema.unit_name, known)
     sentences, beliefs, cautions = [], [], list[str]()
     for promise, requirement in zip(promises, requirements, strict=True):
-        sentences.append(promise.model.promise(promise.column))
+        sentences.append(promise.sentence(unit=unit))
         if promise.column is None:
             continue
         index = data.domains.sensitive_index(promise.column)
-        domain, prior = data.domains.sensitive[index], data.counts(index)
+        domain, prior = data.domains.sensitive[index], data.prior(index)
         for found in belief_in_extremes(promise.model, requirement, prior, domain):
             beliefs.append(
                 {
@@ -92,23 +98,44 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
     }
 
 
-def check_models(project: Project, models: Sequence[str]) -> None:
-    data = project.microdata()
-    require(settle([parse_promise(text) for text in models], data), data)
+def _refuse_unserved(promises: Sequence[Promise], data: Microdata, adversary: str) -> None:
+    """Raise `Unsupported` if no method keeps such a promise for persons who have several rows."""
+    reasons = [refuse_persons(kind().facing(adversary), promises, data, adversary) for kind in ALGORITHMS.values()]
+    said = [reason for reason in reasons if reason is not None]
+    if len(said) == len(reasons):
+        raise Unsupported(f"{said[0][:1].upper()}{said[0][1:]}.")
+
+
+def forget_broken(project: Project) -> None:
+    """What was promised before may no longer fit."""
+    try:
+        if project.models:
+            check_models(project, project.models, project.adversary)
+    except LookalikeError:
+        project.models = ()
+
+
+def check_models(project: Project, models: Sequence[str], adversary: str) -> None:
+    data = project.selected()
+    promises = settle([parse_promise(text) for text in models], data)
+    require(promises, data)
+    _refuse_unserved(promises, data, adversary)
 
 
 def describe_methods(project: Project) -> dict[str, Any]:
     """Every method with its form, what that form trades, and why it cannot serve the promise, if it cannot."""
     if not project.models:
         raise RecipeError("No promise is chosen yet. Choose one first.")
-    data = project.microdata()
-    recipe = Recipe.of(schema=project.schema, model=project.models, adversary=project.adversary)
-    prepared = prepare(recipe, data)
-    recommended = prepared.algorithm
+    recipe = Recipe.of(
+        schema=project.schema, model=project.models, adversary=project.adversary, persons=project.drawn()
+    )
+    prepared = prepare(recipe, project.microdata())
+    data, recommended = prepared.data, prepared.algorithm
     rows = []
     for row in describe_algorithms():
         algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
         reason = find_refusal(algorithm, project.adversary, prepared.promises, prepared.requirements, data.domains)
+        reason = reason or refuse_persons(algorithm, prepared.promises, data, project.adversary)
         rows.append(
             {
                 "name": row["name"],
@@ -144,7 +171,7 @@ def _settings(text: str | None) -> dict[str, str]:
 def what_to_compare(project: Project) -> dict[str, Any]:
     """A comparison to begin with: the promise, a weaker and a stronger one, by the methods that suit it."""
     found = describe_methods(project)
-    data = project.microdata()
+    data = project.selected()
     promises = settle([parse_promise(text) for text in project.models], data)
     texts = []
     for _, variant in vary_promises(promises, _FACTORS):

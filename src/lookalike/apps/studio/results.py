@@ -9,7 +9,7 @@ import secrets
 import shlex
 import shutil
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,14 @@ from lookalike.apps.studio.jobs import Job
 from lookalike.apps.studio.work import OWNERS, PICTURES, RELEASE, SUMMARY
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.person_settings import PersonSettings, StatedPersons
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare import Comparison
 from lookalike.evaluation.report.basis import BeliefLine, BeliefTable
 from lookalike.files.atomic import place_folder
 from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.releases.private import has_record_map, private_folder
 from lookalike.metrics.shared.losses import loss_text
 
 SCHEMA_FILE = "schema.yaml"
@@ -106,6 +108,7 @@ def command(project: Project, task: dict[str, Any] | None = None) -> str:
         parts += ["--model", model]
     for name in ("algorithm", "title", "recipient"):
         parts += [f"--{name}", made[name]] if made[name] else []
+    parts += _flags_of_persons(made["schema"], made["persons"])
     if made["adversary"] != READS_RELEASE:
         parts += ["--adversary", made["adversary"]]
     if made["publish_scores"]:
@@ -113,6 +116,16 @@ def command(project: Project, task: dict[str, Any] | None = None) -> str:
     for name, value in project.reading.items():
         parts += [f"--{name}", "tab" if value == "\t" else value]
     return shlex.join([*parts, "--out", "release"])
+
+
+def _flags_of_persons(schema: str | Schema, persons: Mapping[str, Any] | PersonSettings) -> list[str]:
+    """What says how the rows of one person are published; the schema says whose they are."""
+    roles = Schema.from_yaml(schema) if isinstance(schema, str) else schema
+    settings = PersonSettings(**persons) if isinstance(persons, Mapping) else persons
+    if roles.unit is None and not settings.rows_are_persons:
+        return []
+    person, household = (None if each is None else each.name for each in (roles.person, roles.household))
+    return StatedPersons(person=person, household=household, settings=settings).flags()
 
 
 def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
@@ -142,17 +155,33 @@ def _files(release: Path) -> list[Path]:
     return sorted(path for path in release.rglob("*") if path.is_file())
 
 
+def has_private_part(job: Job) -> bool:
+    """Whether an audit of the release needs what its publisher keeps: where persons have several rows."""
+    return job.state == "done" and has_record_map(private_folder(release_of(job)))
+
+
+def archive_private(job: Job) -> Path:
+    """What the publisher keeps of a run, as a ZIP file: which record became which row."""
+    source = private_folder(release_of(job))
+    if not has_record_map(source):
+        raise RecipeError("This run keeps nothing private: the release can be audited without it.")
+    return _pack(job, source, "private.zip")
+
+
 def archive(job: Job) -> Path:
     """The release of a run as a ZIP file in the run's private folder."""
-    source = release_of(job)
-    target = job.folder / "release.zip"
+    return _pack(job, release_of(job), "release.zip")
+
+
+def _pack(job: Job, source: Path, name: str) -> Path:
+    target = job.folder / name
     if not target.exists():
         unfinished = job.folder / f"{secrets.token_hex(8)}.part"
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped:
             for path in _files(source):
                 # A fixed time: when a release was made to the second is nobody's business.
-                name = f"{RELEASE}/{path.relative_to(source).as_posix()}"
-                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+                inside = f"{source.name}/{path.relative_to(source).as_posix()}"
+                entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 with path.open("rb") as file, zipped.open(entry, "w") as out:
                     shutil.copyfileobj(file, out)

@@ -106,6 +106,7 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         model=task["models"],
         algorithm=task["algorithm"],
         adversary=task["adversary"],
+        **task["persons"],
         title=task["title"] or None,
         recipient=task["recipient"] or None,
         progress=told,
@@ -119,6 +120,7 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         "losses": found["loss"],
         "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
         "query_error": report.answers[-1].median if report.answers else None,
+        "persons": publication.audit.n_persons,
         "notes": list(publication.notes),
         "text": str(publication),
     }
@@ -140,6 +142,7 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
         models=task["models"],
         algorithms=task["algorithms"],
         adversary=task["adversary"],
+        **task["persons"],
         # This process may have no children: it is a daemon, so that it cannot outlive the studio.
         jobs=1,
         progress=told,

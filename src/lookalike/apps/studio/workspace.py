@@ -11,16 +11,19 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.microdata import Microdata, Table
+from lookalike.data.person_columns import Repeated, find_repeated
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError
 from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
 from lookalike.files.tables import read_columns, read_table
+from lookalike.pipeline.person_rows import keep_rows
 
 MOST_PROJECTS = 20
 MOST_COLUMNS = 500
@@ -49,6 +52,8 @@ class Project:
     reading: Mapping[str, Any]
     schema: Schema
     models: tuple[str, ...] = ()
+    persons: PersonSettings = field(default_factory=PersonSettings)
+    """How the rows of one person are published, where a column says whose rows they are."""
     adversary: str = READS_RELEASE
     algorithm: str | None = None
     title: str = ""
@@ -58,6 +63,8 @@ class Project:
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _encoded: tuple[Schema, Microdata] | None = field(default=None, repr=False)
     _inspected: tuple[Schema, Inspection] | None = field(default=None, repr=False)
+    _repeated: tuple[Schema, Repeated | None] | None = field(default=None, repr=False)
+    _salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
 
     def microdata(self) -> Microdata:
         """The table under its schema, worked out once for each schema."""
@@ -66,6 +73,21 @@ class Project:
                 table = self.table if self._as_read() else read_columns(self.source, self.schema, **self.reading)
                 self._encoded = self.schema, Microdata.encode(table, self.schema)
             return self._encoded[1]
+
+    def selected(self) -> Microdata:
+        """The rows that would be published, one way they may be drawn: what promises are tried on."""
+        return keep_rows(self.microdata(), self.drawn())
+
+    def drawn(self) -> PersonSettings:
+        """The settings for persons, with a salt that rows are drawn by while the user looks. A run draws anew."""
+        return replace(self.persons, salt=self._salt)
+
+    def repeated(self) -> Repeated | None:
+        """The column by which persons have several rows although nobody said so, worked out once for each schema."""
+        with self.lock:
+            if self._repeated is None or self._repeated[0] != self.schema:
+                self._repeated = self.schema, find_repeated(self.table, self.schema)
+            return self._repeated[1]
 
     def inspection(self) -> Inspection:
         """Columns and how identifying they are, worked out once for each schema."""
@@ -77,9 +99,10 @@ class Project:
     def _as_read(self) -> bool:
         """Whether the table in memory has the columns as the schema wants them; otherwise the file is read again."""
         types = {column.name: column.type for column in self.table.columns}
+        units = (attribute for attribute in (self.schema.person, self.schema.household) if attribute is not None)
         return all(
             attribute.name in types and attribute.type in (None, types[attribute.name])
-            for attribute in self.schema.published
+            for attribute in (*self.schema.published, *units)
         )
 
 

@@ -12,6 +12,8 @@ known is drawn once, so that all attacks and what they are compared with are abo
 persons at risk take the row that says most.
 
 Which records a class holds is in the private record map, or follows from the cells where every record fits one class.
+Where rows are linked by a number per person, the attacker knows all rows of a person, and a class is that of persons
+whose rows have the same cells in the same order.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses
+from lookalike.audit.linked import expose_numbers
 from lookalike.audit.persons import find_classes
 from lookalike.data.contracts import Target
 from lookalike.data.microdata import Microdata
@@ -63,6 +66,8 @@ class PersonClasses:
     """The class of each of these records, from 0 on."""
     owners: Ints
     """The person of each of these records, from 0 on over the whole table."""
+    linked: bool = False
+    """Whether rows say which belong together: then classes are of whole persons, whose numbers of rows are seen."""
 
     @classmethod
     def of(cls, target: Target) -> PersonClasses | None:
@@ -78,11 +83,12 @@ class PersonClasses:
         original = where.target.original
         if original.persons is None or not isinstance(where.target.release, Grouped | Bucketized):
             return None
-        classes = find_classes(where.reading)
+        classes = _class_linked(where) if is_linked(where.target) else find_classes(where.reading)
         if classes is None:
             return None
         kept = np.flatnonzero(classes >= 0)
-        return cls(original, kept, renumber(classes[kept]).astype(np.int64), owners_of_records(original)[kept])
+        units, owners = renumber(classes[kept]).astype(np.int64), owners_of_records(original)[kept]
+        return cls(original, kept, units, owners, is_linked(where.target))
 
     @property
     def n_classes(self) -> int:
@@ -137,6 +143,8 @@ class PersonClasses:
 
     def highest_by_number(self, column: int) -> Shares:
         """[persons] the highest belief in a value if the attacker knows how many rows of a class are the person's."""
+        if self.linked:
+            return self.highest(np.asarray(self.shares(column).max(axis=1).todense()).reshape(-1))
         rows = self._values_of_rows(column)
         n_rows = np.bincount(self.units, minlength=self.n_classes)
         # The belief rises with the rows that have the value, so the most frequent value of a class decides.
@@ -148,6 +156,9 @@ class PersonClasses:
 
     def rises_by_number(self, column: int, shares: Shares) -> float:
         """The highest such belief in a value over the value's share of persons."""
+        if self.linked:
+            by_class = self.shares(column)
+            return float((by_class.data / shares[by_class.indices]).max(initial=0.0))
         rows = self._values_of_rows(column)
         n_rows = np.bincount(self.units, minlength=self.n_classes)
         # It rises with the number of the person's rows too.
@@ -169,6 +180,33 @@ class PersonClasses:
         found = np.full(self.original.n_rows, int(np.argmax(prior)), dtype=np.int64)
         found[self.records] = honest_guesses(self.shares(column), prior)[self.units]
         return found
+
+
+def is_linked(target: Target) -> bool:
+    """Whether the release says which rows are the same person's."""
+    return isinstance(target.release, Grouped) and target.release.linked is not None
+
+
+def refuse_linked(target: Target) -> str | None:
+    """Why an attack on single rows cannot be made, or None."""
+    if not is_linked(target):
+        return None
+    return (
+        "it reads rows one by one, and this release says which rows are the same person's, so it would know too little."
+    )
+
+
+def _class_linked(where: Whereabouts) -> Ints | None:
+    """The class of each record's person by the sequence of cells; None without the record map, or a false one."""
+    reading = where.reading
+    if reading.record_of_row is None:
+        return None
+    found = expose_numbers(reading, None)
+    if isinstance(found, str):
+        return None
+    classes = np.full(where.target.original.n_rows, -1, dtype=np.int64)
+    classes[reading.record_of_row] = found[0]
+    return classes
 
 
 def _find_chances(n_rows: Ints, n_with_value: Ints, n_taken: Ints) -> Shares:

@@ -117,11 +117,11 @@ def advise_on(
     """The same of a table that was inspected, under a schema or under the suggested one."""
     given = suggest_schema(table) if schema is None else schema
     bearing: tuple[ColumnBearing, ...] = ()
-    start, costs, notes = None, None, []
+    start, costs, notes, n_units = None, None, [], table.n_rows
     if given.quasi and table.n_rows:
-        sensitive = _sensitive_columns(table, given)
+        n_units, sensitive = _sensitive_columns(table, given)
         bearing = tuple(what_it_bears(prior, column) for prior, column in sensitive)
-        start = promise_to_start_with(table.n_rows, sensitive)
+        start = promise_to_start_with(n_units, sensitive)
         if trials:
             try:
                 costs = try_costs(
@@ -137,7 +137,7 @@ def advise_on(
     return Advice(
         columns=column_advice(table, found),
         pairs=singling_pairs(table, found),
-        largest_k=table.n_rows,
+        largest_k=n_units,
         bearing=bearing,
         start=start,
         costs=costs,
@@ -145,11 +145,15 @@ def advise_on(
     )
 
 
-def _sensitive_columns(table: Table, schema: Schema) -> list[tuple[Counts, Domain]]:
-    """Counts and domain of each sensitive column, whatever the schema says about quasi-identifiers."""
+def _sensitive_columns(table: Table, schema: Schema) -> tuple[int, list[tuple[Counts, Domain]]]:
+    """How many persons (or rows) there are, and for each sensitive column how many of them have each value.
+
+    What the schema says about quasi-identifiers makes no difference.
+    """
     known = Attribute(name=schema.quasi[0].name, role=Role.QUASI)
-    data = Microdata.encode(table, Schema((known, *schema.sensitive)))
-    return [(data.counts(index), domain) for index, domain in enumerate(data.domains.sensitive)]
+    units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
+    data = Microdata.encode(table, Schema((known, *schema.sensitive, *units)))
+    return data.n_persons, [(data.prior(index), domain) for index, domain in enumerate(data.domains.sensitive)]
 
 
 def _about_bearing(column: ColumnBearing) -> list[str]:

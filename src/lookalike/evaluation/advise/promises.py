@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import number_text
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.models import MODELS
@@ -112,7 +113,7 @@ class ColumnBearing:
 
 def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
     """What each model proposes for it, and what that leaves of its rarest and its commonest value."""
-    n_records = int(prior.sum())
+    n_records = total_of(prior)
     n_values, (rarest, commonest) = int(np.count_nonzero(prior)), _find_extremes(prior)
     return ColumnBearing(
         column=column.name,
@@ -138,7 +139,7 @@ def belief_in_extremes(
     """
     found = []
     for code in dict.fromkeys(_find_extremes(prior)):
-        share = Fraction(int(prior[code]), int(prior.sum()))
+        share = Fraction(int(prior[code]), total_of(prior))
         highest = None if model is None else model.highest_belief(share)
         if highest is None and requirement.ceilings is not None:
             highest = requirement.ceilings[code]
@@ -163,7 +164,7 @@ def _bearable(model: PrivacyModel, meaning: str, prior: Counts, column: Domain) 
 
 def most_groups(requirement: Requirement, prior: Counts) -> int:
     """Groups have a least size, and where a value has a floor every group has a record of it."""
-    n_groups = int(prior.sum()) // requirement.min_size
+    n_groups = total_of(prior) // requirement.min_size
     for floor, number in zip(requirement.floors or (), prior.tolist(), strict=False):
         if floor > 0:
             n_groups = min(n_groups, number)
@@ -208,7 +209,7 @@ def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]])
 
 def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
     """beta-likeness where it leaves room for groups; else closeness along an order, or diversity."""
-    n_records, n_values = int(prior.sum()), int(np.count_nonzero(prior))
+    n_records, n_values = total_of(prior), int(np.count_nonzero(prior))
     if n_values < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
     crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
@@ -125,7 +123,7 @@ def _review_promise(made: MadeWhole, promise: Promise) -> Reached:
     kept = find_kept(promise.model, verdict.reached)
     limit = None
     if promise.model.rises:
-        limit = strongest(_with(promise.model, Fraction(made.data.n_rows + 1)), prior, domain)
+        limit = strongest(_with(promise.model, Fraction(made.data.n_persons + 1)), prior, domain)
     further = _find_stronger(kept, prior, domain)
     return Reached(
         promise,
@@ -137,9 +135,9 @@ def _review_promise(made: MadeWhole, promise: Promise) -> Reached:
 
 def _prior(made: MadeWhole, promise: Promise) -> tuple[Counts, Domain | None]:
     if promise.column is None:
-        return np.array([made.data.n_rows], dtype=np.int64), None
+        return made.data.prior(None), None
     index = made.data.domains.sensitive_index(promise.column)
-    return made.data.counts(index), made.data.domains.sensitive[index]
+    return made.data.prior(index), made.data.domains.sensitive[index]
 
 
 def _with(model: PrivacyModel, parameter: Fraction) -> PrivacyModel:

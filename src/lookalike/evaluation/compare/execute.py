@@ -106,7 +106,12 @@ def _find_worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
 def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Every attack that applies, from outside: as somebody who has the release and no private part of it."""
     target = Target(
-        release=outcome.release, original=outcome.data, promises=outcome.promises, algorithm=outcome.algorithm
+        release=outcome.release,
+        original=outcome.data,
+        promises=outcome.promises,
+        algorithm=outcome.algorithm,
+        # To count persons, not to find anybody.
+        record_of_row=None if outcome.data.persons is None else outcome.record_map.record_of_row,
     )
     made: list[dict[str, Any]] = []
     not_made: dict[str, str] = {}

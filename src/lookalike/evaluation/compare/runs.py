@@ -18,7 +18,7 @@ from typing import Any
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.contracts import EVERY_MODEL, Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
-from lookalike.data.person_settings import PersonSettings
+from lookalike.data.person_settings import PersonSettings, Unit
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.sweeps import settings, split_promises
 from lookalike.evaluation.plain import spell_infinity
@@ -109,6 +109,8 @@ class Task:
     attacks: tuple[Attack, ...]
     seed: int | None
     persons: PersonSettings = field(default_factory=PersonSettings)
+    unit: Unit | None = None
+    """What promises count in place of rows."""
 
     @property
     def promise(self) -> str:
@@ -118,7 +120,7 @@ class Task:
         """What came of it, with what is known of every run."""
         known = {
             "promise": self.promise,
-            "meaning": _meaning(self.promises, self.algorithm.form),
+            "meaning": _meaning(self.promises, self.algorithm.form, self.unit),
             "algorithm": str(self.algorithm),
             "adversary": self.adversary,
             "status": status,
@@ -131,8 +133,8 @@ def promise_text(promises: Sequence[Promise]) -> str:
     return " + ".join(map(str, promises))
 
 
-def _meaning(promises: Sequence[Promise], form: str | None = None) -> tuple[str, ...]:
-    return tuple(promise.model.promise(promise.column, form) for promise in promises)
+def _meaning(promises: Sequence[Promise], form: str | None = None, unit: Unit | None = None) -> tuple[str, ...]:
+    return tuple(promise.sentence(form, unit) for promise in promises)
 
 
 def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
@@ -180,6 +182,7 @@ def plan(
 ) -> list[Task | Run]:
     """Tasks, and in their places what cannot be run, as results already."""
     asked = parse_algorithms(algorithms)
+    unit = None if data.persons is None else Unit(data.schema.unit_name)
     planned: dict[tuple[str, str], Task | Run] = {}
     for alternative in alternatives(models):
         promises = settle(alternative, data)
@@ -188,7 +191,7 @@ def plan(
         except Infeasible as error:
             planned[promise_text(promises), "any"] = Run(
                 promise=promise_text(promises),
-                meaning=_meaning(promises),
+                meaning=_meaning(promises, unit=unit),
                 algorithm="any",
                 adversary=adversary,
                 status=INFEASIBLE,
@@ -212,6 +215,7 @@ def plan(
                 attacks=attacks,
                 seed=seed,
                 persons=persons or PersonSettings(),
+                unit=unit,
             )
             refused = reason and f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
             planned[task.promise, str(algorithm)] = task if refused is None else task.run(UNFIT, refused)

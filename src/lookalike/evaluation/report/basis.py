@@ -25,9 +25,11 @@ from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
-from lookalike.data.person_settings import StatedPersons
+from lookalike.data.person_settings import StatedPersons, Unit
+from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.evaluation.advise import review
+from lookalike.evaluation.report.persons import describe_numbers
 from lookalike.metrics.shared.losses import public_losses
 from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
@@ -95,6 +97,8 @@ class Basis:
     """What was not evaluated, and what to do about it."""
     persons: StatedPersons | None = None
     """What the release says about whose rows it has."""
+    numbers: tuple[str, ...] = ()
+    """How many persons and rows the original has, in sentences."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
     series: str | None = None
@@ -105,6 +109,11 @@ class Basis:
     @property
     def form(self) -> str:
         return self.audit.form
+
+    @property
+    def unit(self) -> Unit | None:
+        """What promises count in place of rows; None: every row is a person."""
+        return None if self.persons is None else self.persons.counted
 
     @property
     def adversary(self) -> str:
@@ -136,6 +145,7 @@ class Basis:
             loss_by_column=by_column,
             bound_sentence=self.bound_sentence if with_scores else None,
             advice=(),
+            numbers=(),
             internal=False,
         )
 
@@ -147,6 +157,7 @@ class Basis:
             bound = made.loss_bound
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
             known["advice"] = review(made).sentences
+            known["numbers"] = describe_numbers(made)
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(
@@ -231,9 +242,9 @@ def belief_table(basis: Basis, index: int) -> BeliefTable:
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
     # How often each value is published, made-up records set aside: what the audit found, all less the suppressed.
     counts = seen.prior
-    if basis.form != Perturbed.form and basis.withheld.n_suppressed:
+    if basis.form != Perturbed.form and basis.withheld.n_suppressed and not seen.counts_persons:
         counts = counts - basis.withheld.suppressed[index]
-    shares = counts / max(int(counts.sum()), 1)
+    shares = np.asarray(counts / max(total_of(counts), 1))
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
     ceilings = _ceilings(basis, index, domain, seen.prior)

@@ -94,6 +94,16 @@ class Report:
     promises: tuple[dict[str, str], ...]
     persons: tuple[str, ...]
     """Whose rows these are, where persons may have several."""
+    unit: str | None = None
+    """What is counted in place of rows: person or household."""
+    most_rows: int | None = None
+    """The most rows of a person that are published; None: all."""
+    states_persons: bool = False
+    """Whether it is the publisher alone who says that each row is a different person."""
+    numbers: tuple[str, ...] = ()
+    """How many persons and rows the original has. For the owner."""
+    against_rows: str | None = None
+    """What protecting persons costs against rows. For the owner."""
     cautions: tuple[str, ...]
     audit: dict[str, Any]
     beliefs: tuple[BeliefTable, ...]
@@ -139,14 +149,19 @@ class Report:
             n_suppressed=basis.withheld.n_suppressed,
             n_made_up=basis.withheld.n_dummies,
             form=basis.form,
-            form_sentence=_FORMS[basis.form],
+            form_sentence=_FORMS[basis.form] if basis.unit is None else _describe_rows(basis.form, basis.unit.noun),
             adversary=basis.adversary,
             adversary_sentence=ADVERSARIES[basis.adversary],
             promises=tuple(
-                {"text": str(promise), "sentence": promise.model.promise(promise.column, basis.form)}
+                {"text": str(promise), "sentence": promise.sentence(basis.form, basis.unit)}
                 for promise in basis.promises
             ),
             persons=() if basis.persons is None else tuple(basis.persons.sentences()),
+            unit=None if basis.unit is None else basis.unit.noun,
+            most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
+            states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
+            numbers=basis.numbers,
+            against_rows=_compare_with_rows(basis, evaluation),
             cautions=_cautions(basis),
             audit=basis.audit.to_plain(),
             beliefs=tuple(belief_table(basis, index) for index in basis.seen),
@@ -173,7 +188,9 @@ class Report:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        return asdict(self)
+        """Ready for JSON; what is about persons with several rows is left out where nobody has them."""
+        plain = asdict(self)
+        return {name: value for name, value in plain.items() if value or name not in _OF_PERSONS}
 
     @cached_property
     def pictures(self) -> dict[str, str]:
@@ -184,6 +201,14 @@ class Report:
     def page(self) -> str:
         """Itself as HTML, written once."""
         return to_html(self)
+
+
+_OF_PERSONS = ("persons", "unit", "most_rows", "states_persons", "numbers", "against_rows")
+
+
+def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | None:
+    found = evaluation.against_rows if evaluation is not None and basis.internal else None
+    return None if found is None else found.sentence()
 
 
 _FORMS = {
@@ -198,7 +223,17 @@ _FORMS = {
 }
 
 
+def _describe_rows(form: str, noun: str) -> str:
+    return f"{_FORMS[form]} A {noun} may have several rows."
+
+
 def _cautions(basis: Basis) -> tuple[str, ...]:
+    several: tuple[str, ...] = ()
+    if basis.unit is not None and basis.unit.known == "one row":
+        several = (
+            f"An attacker who knows several rows of a {basis.unit.noun} that lie in different groups (an age at two "
+            "visits) can combine them and infer more.",
+        )
     columns = list(dict.fromkeys(quoted(promise.column) for promise in basis.promises if promise.column is not None))
     about = (
         f"It limits what can be learned about a person's {' and '.join(columns)}."
@@ -210,6 +245,7 @@ def _cautions(basis: Basis) -> tuple[str, ...]:
         alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
         "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
         "the table, can infer more.",
+        *several,
         f"{about} It does not hide that a person is in the table.",
         "What is true of whole groups (smokers fall ill more often) can still be learned: the data are for that.",
     )

@@ -38,15 +38,16 @@ def wants_full_report(report: str | None, *, scores: bool) -> bool:
 
 
 def describe_release(made: Made, title: str, *, safe_csv: bool = False, series: str | None = None) -> Manifest:
+    persons = state_persons(made.recipe)
     return Manifest(
         title=title,
-        promises=tuple(state_promise(promise, made.form) for promise in made.promises),
+        promises=tuple(state_promise(promise, made.form, persons) for promise in made.promises),
         algorithm=str(made.algorithm),
         adversary=made.adversary,
         created=datetime.date.today(),
         safe_csv=safe_csv,
         series=series,
-        persons=state_persons(made.recipe),
+        persons=persons,
     )
 
 
@@ -54,7 +55,7 @@ def choose_private(made: MadeWhole, *, asked: bool | None) -> Private | None:
     """What the owner keeps of a run: the record map if `asked` or, left open (None), if an audit needs it."""
     needed = made.data.persons is not None
     keeps_map = needed if asked is None else asked
-    salt = None if made.recipe.seed is None else made.recipe.persons.salt
+    salt = made.recipe.persons.salt
     if not keeps_map and salt is None:
         return None
     record_map = made.record_map if keeps_map else None

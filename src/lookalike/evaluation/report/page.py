@@ -19,6 +19,7 @@ from lookalike.evaluation.report.basis import Basis, BeliefTable
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.metrics import METRICS
+from lookalike.metrics.shared.metric import title_metric
 
 if TYPE_CHECKING:
     from lookalike.evaluation.report.contents import Report
@@ -54,7 +55,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": _shorten_figure,
     "reached": _shorten,
     "clip": lambda text, most=None: text,  # Where the studio shortens, the report does not.
-    "loss_name": lambda name: (METRICS[name].title or name) if name in METRICS else name,
+    "loss_name": lambda name, unit=None: title_metric(METRICS[name], unit) if name in METRICS else name,
 }
 """How numbers and texts are shown, wherever a report is."""
 
@@ -107,7 +108,10 @@ _WIDE = 430
 def draw_pictures(report: Report) -> dict[str, str]:
     """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
     drawn = {
-        **{f"beliefs-{place}": _beliefs(table) if table.lines else None for place, table in enumerate(report.beliefs)},
+        **{
+            f"beliefs-{place}": _beliefs(table, report.unit) if table.lines else None
+            for place, table in enumerate(report.beliefs)
+        },
         "sizes": _sizes(report) if report.sizes else None,
         "attacks": _attacks(report) if any(line.honest is not None for line in report.attacks) else None,
         "losses": _losses(report) if any(line.loss for line in report.columns) else None,
@@ -117,10 +121,11 @@ def draw_pictures(report: Report) -> dict[str, str]:
     return {name: "" if chart is None else charts.svg(chart) for name, chart in drawn.items()}
 
 
-def _beliefs(table: BeliefTable) -> charts.Chart:
+def _beliefs(table: BeliefTable, unit: str | None) -> charts.Chart:
     """Share, highest belief and ceiling of each value."""
     rows = [asdict(line) for line in table.lines]
-    marks = {"share": "share in the table", "belief": "highest belief", "ceiling": "ceiling of the promise"}
+    share = "share in the table" if unit is None else f"share of {unit}s who have it"
+    marks = {"share": share, "belief": "highest belief", "ceiling": "ceiling of the promise"}
     return charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE)
 
 
@@ -135,6 +140,8 @@ def _sizes(report: Report) -> charts.Chart:
     """Share of the people by the number of rows they are hidden among."""
     rows = [asdict(line) for line in report.sizes]
     across, upwards = "rows that a person may be behind", "share of people"
+    if report.unit:
+        across, upwards = f"different {report.unit}s with rows in one group", f"share of {report.unit}s"
     return charts.columns(rows, "rows", "share", x_title=across, y_title=upwards, width=_WIDE, height=170)
 
 

@@ -124,9 +124,10 @@ class StatedPromise:
     column: str | None = None
 
 
-def state_promise(promise: Promise, form: str) -> StatedPromise:
-    """A promise as every release of this form states it."""
-    return StatedPromise(str(promise.model), promise.model.promise(promise.column, form), promise.column)
+def state_promise(promise: Promise, form: str, persons: StatedPersons | None = None) -> StatedPromise:
+    """A promise as every release of this form states it; `persons`: whose rows it has, where that is said."""
+    unit = None if persons is None else persons.counted
+    return StatedPromise(str(promise.model), promise.sentence(form, unit), promise.column)
 
 
 @dataclass(frozen=True, kw_only=True)

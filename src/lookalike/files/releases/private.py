@@ -55,8 +55,8 @@ of the original, without those that were left out to publish fewer rows per pers
 against the original, and to audit promises about persons who have several rows. If you do neither, delete them.
 """
 _README_SALT = """
-private.json has the salt by which the published rows of each person were drawn, since it comes from the seed. An audit
-of the release needs it.
+private.json has the salt by which the published rows of each person were drawn. Together with the order of the original
+it may say something about sensitive values, so the release does not say it. An audit of the release needs it.
 """
 
 
@@ -68,7 +68,7 @@ class Private:
     seed: int | None = None
     """Kept with the record map."""
     salt: str | None = None
-    """By which the rows of each person were drawn, where the release does not say it."""
+    """By which the rows of each person were drawn; the release does not say it."""
 
 
 def private_folder(folder: Path) -> Path:

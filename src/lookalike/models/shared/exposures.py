@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.persons import Unit, total_of
+from lookalike.data.person_settings import Unit
+from lookalike.data.persons import total_of
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 
 _READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"

@@ -105,6 +105,9 @@ class Backend(Protocol):
     def tally(self, name: str) -> tuple[int, int, int]:
         """Of a column: how many rows have a value, how many different ones there are, and the most rows with one."""
 
+    def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
+        """These columns (a Polars frame) of all rows of some values of a column that are in several rows."""
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         """Turn the table into codes; `coding` takes a Polars series for each of the columns."""
 

@@ -42,6 +42,14 @@ class LocalBackend:
         times = present.unique_counts().to_numpy().astype(np.int64)
         return len(present), len(times), int(times.max(initial=0))
 
+    def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
+        import polars as pl
+
+        times = self._frame[key].drop_nulls().alias("value").value_counts(name="times")
+        values = times.filter(pl.col("times") > 1)["value"].sort()
+        drawn = values.gather(np.sort(np.random.default_rng(0).permutation(len(values))[:n_values]))
+        return self._frame.filter(pl.col(key).is_in(drawn.implode())).select(names)
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         self._codes = coding([self._frame[name] for name in names])
 

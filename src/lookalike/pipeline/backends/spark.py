@@ -40,6 +40,7 @@ _MOST_VALUES = 4_000_000
 """Different values of all columns that the driver takes; more are no use in a release."""
 _ROWS_SORTED_TOGETHER = 1_000_000
 _SAMPLE = 50_000
+_MOST_ROWS_TAKEN = 200_000
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
@@ -90,6 +91,18 @@ class SparkBackend:
         arrow = _ask(sums.toArrow)
         found = [arrow.column(one)[0].as_py() or 0 for one in ("rows", "values", "most")]
         return int(found[0]), int(found[1]), int(found[2])
+
+    def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
+        from pyspark.sql import functions as F
+
+        plain = self._select_plain([key, *names])
+        column, *others = plain.columns
+        times = plain.where(F.col(column).isNotNull()).groupBy(column).agg(F.count("*").alias("times"))
+        values = times.where(F.col("times") > 1).orderBy(F.xxhash64(column), column).limit(n_values)
+        rows = plain.join(values.select(column), column, "left_semi").limit(_MOST_ROWS_TAKEN)
+        arrow = _ask(rows.select(*others).toArrow)
+        series = [_series(arrow.column(place)).alias(name) for place, name in enumerate(names)]
+        return series[0].to_frame().with_columns(series[1:])
 
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -278,7 +278,7 @@ def _promises(manifest: PublishedManifest) -> Check:
     for stated in manifest.promises:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
-        if stated != state_promise(promise, manifest.form):
+        if stated != state_promise(promise, manifest.form, manifest.persons):
             return Check(_PROMISES, False, f"the sentence for {quoted(stated.text)} is not what this promise means")
     said = counted(len(manifest.promises), "sentence that says", "sentences that say")
     return Check(_PROMISES, True, f"{said} what is promised")

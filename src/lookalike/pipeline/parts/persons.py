@@ -14,42 +14,37 @@ from numpy.typing import NDArray
 
 from lookalike.data.contracts import Algorithm, Boxes
 from lookalike.data.microdata import Codes, Whole
-from lookalike.data.person_columns import Repeated, explain_repeated, name_numbers
-from lookalike.data.person_settings import LINKED, RANDOM
+from lookalike.data.person_settings import LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import PersonCounts
-from lookalike.data.schema import Role
 from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.survey import Survey
-from lookalike.pipeline.recipe import Recipe
 from lookalike.randomness import Randomness
 
 
-def refuse_unsaid(recipe: Recipe, backend: Backend) -> None:
-    """Raise `RecipeError` if a column that numbers persons repeats and nobody has said whose rows are whose."""
-    if recipe.persons.rows_are_persons:
-        return
-    declared = {attribute.name for attribute in recipe.schema.attributes if attribute.role is Role.IDENTIFIER}
-    for name in name_numbers(backend.names, recipe.schema):
-        n_rows, n_values, most = backend.tally(name)
-        if most > 1:
-            raise RecipeError(explain_repeated(Repeated(name, n_rows, n_values, most, (), name in declared)))
-
-
-def refuse_settings(recipe: Recipe) -> None:
+def refuse_settings(settings: PersonSettings) -> None:
     """Raise for settings that parts do not serve."""
-    if recipe.schema.unit is None:
-        return
-    if recipe.persons.rows == LINKED:
+    refuse_folding(settings)
+    if settings.rows == LINKED:
         raise Unsupported(
             "Parts are cut by the quasi-identifiers of rows, so linked rows of one person would lie in several parts. "
             "Publish linked rows in one piece (without --part-rows and --backend spark), or use --rows apart."
         )
-    if recipe.persons.most_rows is not None and recipe.persons.keep != RANDOM:
+    if settings.most_rows is not None and settings.keep != RANDOM:
         raise RecipeError(
-            f"--keep {recipe.persons.keep} needs the order of the table's rows, which parts do not have. Use --keep "
+            f"--keep {settings.keep} needs the order of the table's rows, which parts do not have. Use --keep "
             "random, or keep these rows yourself beforehand."
         )
+
+
+def refuse_folding(settings: PersonSettings) -> None:
+    """Raise for settings that need all rows of a person at once, in their order."""
+    for name, flag in (("fold", "--fold"), ("order", "--order")):
+        if getattr(settings, name) is not None:
+            raise Unsupported(
+                f"{flag} needs all rows of a person together, and a table that is published in parts is read part by "
+                f"part. Publish it in one piece (without --part-rows and --backend spark), or leave out {flag}."
+            )
 
 
 def refuse_cutting(algorithm: Algorithm) -> None:
@@ -61,12 +56,14 @@ def refuse_cutting(algorithm: Algorithm) -> None:
         )
 
 
-def select_persons(backend: Backend, seen: Survey, recipe: Recipe, rng: Randomness) -> tuple[Survey, tuple[str, ...]]:
+def select_persons(
+    backend: Backend, seen: Survey, settings: PersonSettings, rng: Randomness
+) -> tuple[Survey, tuple[str, ...]]:
     """The survey of the rows that are published, with persons counted; and a sentence about rows left out."""
     if not seen.counts_persons:
         return seen, ()
-    most = recipe.persons.most_rows
-    seen = replace(seen, data=replace(seen.data, number_known=recipe.persons.number_known))
+    most = settings.most_rows
+    seen = replace(seen, data=replace(seen.data, number_known=settings.number_known))
     n_before = seen.n_rows
     if most is not None:
         n_codes = seen.n_published if most == 1 else len(seen.names)

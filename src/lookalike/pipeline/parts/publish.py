@@ -51,7 +51,8 @@ from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
-from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, refuse_unsaid, select_persons
+from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons
+from lookalike.pipeline.parts.repeated import refuse_repeated_elsewhere
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, drop_persons, prepare, refuse_persons, stronger
@@ -85,14 +86,14 @@ def run_in_parts(
     watch, rng = Stopwatch(), Randomness(recipe.seed)
     try:
         progress("survey", 0.0)
-        refuse_settings(recipe)
+        refuse_settings(recipe.persons)
         with watch.step("survey"):
-            refuse_unsaid(recipe, backend)
+            refuse_repeated_elsewhere(backend, recipe.schema, recipe.persons)
             seen = survey(backend, recipe.schema)
             if not seen.counts_persons:
                 recipe = drop_persons(recipe)
             backend.encode(seen.names, seen.coding)
-            seen, left_out = select_persons(backend, seen, recipe, rng.child("kept rows"))
+            seen, left_out = select_persons(backend, seen, recipe.persons, rng.child("kept rows"))
         ways = Boxes if seen.counts_persons else Boxes | Slices
         divided = [kind for kind in ALGORITHMS.values() if isinstance(kind().in_parts, ways)]
         prepared = prepare(recipe, seen.data, among=divided)

@@ -22,7 +22,7 @@ from lookalike.data.microdata import (
     no_rows,
 )
 from lookalike.data.persons import renumber
-from lookalike.data.schema import Attribute, Role, Schema
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError, SchemaError, unknown_name
 from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
@@ -98,7 +98,7 @@ def survey(backend: Backend, schema: Schema) -> Survey:
     for attribute, (values, times) in zip(attributes, distinct, strict=False):
         if not times.sum():
             raise DataError(no_rows(backend.source))
-        column, said = _observe(backend, attribute, values, times)
+        column, said = observe(backend, attribute.name, attribute.type, values, times)
         domain, codes = encode_column(column, attribute)
         domains[attribute.name] = domain
         found.append((values, codes, times))
@@ -139,14 +139,15 @@ def survey(backend: Backend, schema: Schema) -> Survey:
     return Survey(data, tuple(names), coding, tuple(notes))
 
 
-def _observe(
-    backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
+def observe(
+    backend: Backend, name: str, asked: ValueType | None, values: pl.Series, times: NDArray[np.int64]
 ) -> tuple[Column, tuple[str, ...]]:
+    """The column of different values, typed as in the files that the back end reads."""
     return observe_column(
-        attribute.name,
+        name,
         values,
         times,
-        asked=attribute.type,
+        asked=asked,
         missing=backend.missing,
         guess=backend.is_text,
         source=backend.source,
@@ -166,7 +167,7 @@ def _code_owners(
     backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """The number of the person, or household, that each value of the column names."""
-    column, _ = _observe(backend, attribute, values, times)
+    column, _ = observe(backend, attribute.name, attribute.type, values, times)
     lacking = int(times[column.codes == len(column.values)].sum())
     if lacking:
         raise DataError(explain_lacking(attribute, lacking))

@@ -21,7 +21,9 @@ from lookalike import models
 from lookalike.audit import Audit, Grounds, PartAudit, audit_part, join_audits
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Codes, Domains
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
+from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.files.releases.parts import mix_parts
 from lookalike.files.releases.read import ReleaseFolder, read_matrices, withheld_of
@@ -30,12 +32,14 @@ from lookalike.pipeline.hidden_data.folder import examine_description, join_find
 from lookalike.pipeline.hidden_data.grounds import exact_columns, exact_counts, list_declared, list_stated
 from lookalike.pipeline.hidden_data.tables import TableFindings, examine_tables
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
-from lookalike.pipeline.parts.persons import refuse_unsaid
+from lookalike.pipeline.parts.persons import select_persons
 from lookalike.pipeline.parts.publish import load_results, skeleton
+from lookalike.pipeline.parts.repeated import refuse_repeated_elsewhere
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.recipe import Recipe, settle
+from lookalike.pipeline.recipe import settle
 from lookalike.pipeline.run import standard_measures
 from lookalike.progress import Progress, silent
+from lookalike.randomness import Randomness
 
 _REFUSED = {
     Bucketized.form: "the parts of two tables overlap, and which records went into which is not published",
@@ -151,7 +155,8 @@ class _AuditWork:
         try:
             if number == self.hulls.n_parts - 1:
                 return pickle.dumps((number, len(codes)))
-            data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
+            codes = codes[np.lexsort(codes.T[::-1])]
+            data = self.survey.records(codes)
             manifest = self.folder.manifest
             places = np.flatnonzero(self.hulls.fragment_of_box == number).tolist()
             release, parts = mix_parts(
@@ -165,6 +170,8 @@ class _AuditWork:
                 measures=standard_measures(),
                 adversary=manifest.adversary,
                 parts=parts,
+                number_known=data.number_known,
+                owners=codes[:, self.survey.n_published] if self.survey.counts_persons else None,
             )
             files = [
                 examine_tables(self.folder, place, self.folder.parts_over([place], data.domains)) for place in places
@@ -179,9 +186,17 @@ def verify_in_parts(
     folder: Path,
     promises: Sequence[Promise] = (),
     *,
+    units: Sequence[Attribute] = (),
+    persons: PersonSettings | None = None,
+    stated: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Audit:
-    """Audit a release in parts; without `promises`, what it promises itself."""
+    """Audit a release in parts; without `promises`, what it promises itself.
+
+    `units`: the columns of the original that say whose row it is, if persons are counted; `persons`: how their rows
+    are published; `stated`: what of this no file shows.
+    """
+    persons = persons or PersonSettings()
     # Executors have working folders of their own.
     opened = ReleaseFolder(folder.resolve())
     manifest = opened.manifest
@@ -196,23 +211,30 @@ def verify_in_parts(
         raise Unsupported(
             "Records were left out or made up, and parts do not say where. Audit the release on one machine."
         )
-    if manifest.persons is not None and manifest.persons.unit != "row":
+    if not units and manifest.persons is not None and manifest.persons.unit != "row":
+        raise RecipeError(
+            f"The release counts {manifest.persons.unit}s. Name the column of the original that says whose row it is "
+            "(person=COLUMN)."
+        )
+    if units and persons.most_rows is not None:
         raise Unsupported(
-            f"The release counts {manifest.persons.unit}s, and which part a row of the original lies in does not tell "
-            "how many of them a group has. Audit it on one machine that holds it: lookalike audit."
+            "Which rows of each person were published was drawn by a key that nobody kept. Such a release in parts is "
+            "audited while it is made, and not again."
         )
     try:
         progress("survey", 0.0)
-        if manifest.persons is None:
-            refuse_unsaid(Recipe(schema=opened.schema, promises=()), backend)
-        seen = survey(backend, opened.schema)
+        schema = Schema((*opened.schema.attributes, *units))
+        refuse_repeated_elsewhere(backend, schema, persons)
+        seen = survey(backend, schema)
+        backend.encode(seen.names, seen.coding)
+        # All rows are counted: of which only some are published, no file says which.
+        seen, _ = select_persons(backend, seen, persons, Randomness(0))
         own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
         settled = settle(promises or own, seen.data)
         domains = seen.data.domains
         matrices = read_matrices(domains, manifest) if manifest.form == Perturbed.form else ()
         bare = skeleton(seen, manifest.form, withheld_of(manifest, domains), matrices)
         about = examine_description(opened, bare)
-        backend.encode(seen.names, seen.coding)
         progress("audit", 0.0, "parts")
         parts = next(iter(manifest.parts.values()))
         ends = np.array(load_results(backend.each(_HullWork(opened, domains), len(parts))), dtype=np.int32)
@@ -232,6 +254,7 @@ def verify_in_parts(
         publishers_roles=True,
         stated=(
             *list_stated(manifest),
+            *stated,
             *(said for attribute in opened.schema.published for said in list_declared(attribute)),
             *(f"its own promise {one}" for one in own if promises and one not in settled),
         ),

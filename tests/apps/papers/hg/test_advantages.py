@@ -40,6 +40,12 @@ def test_a_gain_that_grows_only_as_a_ratio_decides_nothing() -> None:
     assert gain_goes(1, "x", "y", "a", "b")(shrinking).holds is None
 
 
+def test_a_gain_that_hardly_grows_decides_nothing() -> None:
+    weak = results(a=[2, 6, 5, 4, 3], b=[1] * 5)
+    assert gain_goes(1, "x", "y", "a", "b")(weak).holds is False
+    assert gain_goes(1, "x", "y", "a", "b")(results(a=[2, 6, 3, 4, 5], b=[1] * 5)).holds is None
+
+
 def test_times_that_overlap_decide_nothing() -> None:
     assert takes_at_most("x", ("a",), "b", 2)(results("seconds", a=[[1, 3]], b=[[1, 1.1]])).holds is None
 

@@ -35,13 +35,14 @@ PAPER = Paper(
     "for l-diversity and for beta-likeness. A random matching assigns the values, so that even an attacker who knows "
     "the method learns no more than promised. The paper compares the method with an older one (NH), with BuReL and "
     "with PrivBayes.",
-    holds="Rows with ranges of their own lose less detail than BuReL's groups under beta-likeness, and less than our "
-    "reconstruction of NH for large l. Matching in parts makes the method much quicker for some more loss. A "
-    "classifier learns nothing from the releases beyond the most frequent value.",
-    fails="The random matching breaks the promise. A person can see one value several times among their rows, and an "
-    "attacker can be several times as sure as promised; theorems 3 and 7 do not hold. The printed factors over other "
-    "methods do not come out, count queries are not answered better than by PrivBayes, and the method takes far "
-    "longer, not slightly longer.",
+    holds="Under beta-likeness HG loses less than BuReL on every table, for every beta and at every skew; on Zipf 0.5 "
+    "by 36 %, close to the printed 33 %. Compared with our NH it gains more the larger l is, and on the most skewed "
+    "table loses a quarter as much. Matching in parts saves time and costs some detail. Naive Bayes learns nothing "
+    "beyond the most frequent value.",
+    fails="The random matching breaks the promise: a person can see one value several times among their rows, and an "
+    "attacker several times as sure as promised. Theorems 3 and 7 fail. For small l even the authors' NH loses less. "
+    "Counts, answered as the paper says, are off by 200 to 400 %, many times as far as by PrivBayes. The methods take "
+    "hundreds of times as long as BuReL.",
     instead="`groups`, or `heterogeneous`, which exchanges whole columns instead of mixing them and so keeps the "
     "promise against an attacker who knows the method.",
     statements=(

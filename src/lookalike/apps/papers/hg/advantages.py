@@ -44,7 +44,7 @@ def takes_at_most(x: str, ours: Sequence[str], other: str, factor: float) -> Tes
 def gain_goes(way: int, x: str, y: str, over: str, *unders: str) -> Test:
     """What each other series gains on one rises (1) or falls (-1) along the axis, as a difference and as a ratio.
 
-    By the ends and by ranks. Nothing is decided where the difference and the ratio disagree.
+    By the ends and by ranks. Nothing is decided where ranks hardly agree, or the difference and the ratio disagree.
     """
 
     def test(found: Results) -> Found:
@@ -94,8 +94,12 @@ def _compare(found: Results, x: str, y: str, ours: Sequence[str], other: str, wh
     return f"in % of the {what} of {other}: {', '.join(said)}"
 
 
-def _trend(way: int, values: Sequence[float]) -> bool:
-    return way * values[-1] > way * values[0] and way * _agreement(values) >= _AGREES
+def _trend(way: int, values: Sequence[float]) -> bool | None:
+    """None: the ends go that way, but the ranks hardly."""
+    agreement = way * _agreement(values)
+    if way * values[-1] <= way * values[0] or agreement <= 0:
+        return False
+    return True if agreement >= _AGREES - 1e-9 else None
 
 
 def _agreement(values: Sequence[float]) -> float:

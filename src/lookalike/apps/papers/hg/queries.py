@@ -32,6 +32,7 @@ _L_FROM = 49
 """From this beta on the paper goes through l-diversity, on CENSUS."""
 _WHOLE_RANGE = (1, 3, 10, 25, 49, 100)
 _SAME = "The published method on the authors' own records, answered as the paper's text says."
+_HALF = " Only half of the paper's records are at hand, and ranges over 6 or 10 values are rounded."
 _PRIVBAYES_LIMIT = "PrivBayes is our implementation of its paper."
 _DIFFERS = (
     "Inside ranges all values count alike, as the paper's text says; the authors' program counts how many matches of a "
@@ -142,6 +143,10 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
     """Errors by beta, by the columns asked about (so many at most), and by selectivity."""
     table = "COIL2000" if kind == "coil" else "CENSUS"
     printed, least, most = times
+    lacking = LACKING if kind == "census" else ""
+    # Of COIL2000 only half of the paper's records are at hand, and its ranges over 6 or 10 values are rounded.
+    if_not = Verdict.AGAINST if kind == "census" else Verdict.OPEN
+    half = "" if kind == "census" else _HALF
     of_privbayes = f"{_SAME} PrivBayes is ours; its error would have to be several times larger."
     by_beta = (
         Claim(
@@ -154,20 +159,22 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         Claim(
             where=f"5.2, figure {number}a",
             says=f"On {table} their error falls as beta grows.",
-            test=falls("beta", "median_error", *THREE, slack=0.05),
-            judged="each of the three; 5 % back is allowed",
+            test=falls("beta", "median_error", *THREE, slack=0.1),
+            judged="each of the three; 10 % back is allowed",
+            fails=if_not,
             why=_SAME,
         ),
         Claim(
             where=f"5.2, figure {number}a",
             says=f"On {table} their error is below BuReL's at every beta.",
             test=_below_all("beta", "BuReL"),
-            why=_SAME,
+            fails=if_not,
+            why=_SAME + half,
         ),
         Claim(
             where=f"1 and 5.2, figure {number}a",
             says=f"On {table} their error is below PrivBayes's at every beta.",
-            test=_below_all("beta", PRIVBAYES),
+            test=_below_all("beta", PRIVBAYES, lacking),
             limits=_PRIVBAYES_LIMIT,
             why=of_privbayes,
         ),
@@ -197,15 +204,16 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
                 test=largest("lambda", "median_error", THREE, _OTHERS, 75, 91, gain=True),
                 judged="the largest gain is between 75 and 91 %",
                 limits=_PRIVBAYES_LIMIT,
-                why=of_privbayes,
+                why=of_privbayes + " On COIL2000 they do not gain so much either (hg-9b).",
             )
         )
     by_selectivity = Claim(
         where=f"5.2, figure {number}c",
         says=f"On {table} their error falls as more is selected.",
-        test=falls("selectivity", "median_error", *THREE, slack=0.05),
-        judged="each of the three; 5 % back is allowed",
-        why=_SAME,
+        test=falls("selectivity", "median_error", *THREE, slack=0.1),
+        judged="each of the three; 10 % back is allowed",
+        fails=if_not,
+        why=_SAME + half,
     )
     name, asked = f"hg-{number}", "columns asked about"
     return (
@@ -230,7 +238,7 @@ def _over_the_range(name: str, kind: str) -> Experiment:
         Claim(
             where=f"5.2, figure {name.removeprefix('hg-')}",
             says=f"On {'COIL2000' if kind == 'coil' else 'CENSUS'} they stay ahead of PrivBayes for every epsilon.",
-            test=_below_all("beta", PRIVBAYES),
+            test=_below_all("beta", PRIVBAYES, LACKING if kind == "census" else ""),
             limits=_PRIVBAYES_LIMIT,
             why=f"{_SAME} PrivBayes is ours. The evidence names the beta at which the claim fails.",
         )
@@ -257,7 +265,7 @@ _PREFIX = Experiment(
         Claim(
             where="5.2, figure 10c",
             says="With prefix queries too the three methods are ahead of PrivBayes.",
-            test=_below_all("beta", PRIVBAYES),
+            test=_below_all("beta", PRIVBAYES, LACKING),
             limits=_PRIVBAYES_LIMIT + " Its median error is that of answering 0.",
             fails=Verdict.OPEN,
             why=_PRIVBAYES_LIMIT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import fmean, variance
 
 from lookalike.apps.papers.claims import Found, Test, all_hold, describe, format_figure
 from lookalike.apps.papers.experiments import Results
@@ -80,17 +81,46 @@ def alike(x: str, one: str, other: str, *series: str, points: float) -> Test:
     return test
 
 
-def improves(x: str, one: str, other: str, series: str) -> Test:
-    """A second figure of a series is above the first at every point, by intervals; overlapping ones decide nothing."""
+def improves(x: str, one: str, other: str, series: str, noise: float) -> Test:
+    """A second figure of a series is above the first at every point, by more than the noise; less decides nothing."""
 
     def test(found: Results) -> Found:
-        first, second = found.values(x, one, series), found.values(x, other, series)
-        verdicts: list[bool | None] = []
-        for at in sorted(set(first) & set(second)):
-            above = min(second[at]) > max(first[at])
-            verdicts.append(True if above else False if max(second[at]) <= min(first[at]) else None)
+        first, second = found.means(x, one, series), found.means(x, other, series)
+        gaps = [second[at] - first[at] for at in sorted(first) if at in second]
+        verdicts = [gap > 0 if abs(gap) > noise else None for gap in gaps]
         said = f"{describe(found, x, one, series)} ({one}); {describe(found, x, other, series)} ({other})"
         return Found(all_hold(verdicts), said)
+
+    return test
+
+
+def fewer(x: str, y: str, ours: Sequence[str], other: str, noise: float) -> Test:
+    """A figure of each of ours is below the other's at every point, by more than the noise; less decides nothing."""
+
+    def test(found: Results) -> Found:
+        verdicts, said = [], []
+        for one in ours:
+            gaps = [(at, mine - theirs) for at, mine, theirs in found.shared(x, y, one, other)]
+            verdicts.append(all_hold([gap < 0 if abs(gap) > noise else None for _, gap in gaps]))
+            said.append(f"{one} {' '.join(f'{gap:+.2f}' for _, gap in gaps) or 'not measured'}")
+        return Found(all_hold(verdicts), f"points more than {other} ({y}): {', '.join(said)}")
+
+    return test
+
+
+def grows_surely(x: str, y: str, series: str) -> Test:
+    """A series' last mean is above its first by two standard errors of the repetitions; less decides nothing."""
+
+    def test(found: Results) -> Found:
+        values = found.values(x, y, series)
+        said = describe(found, x, y, series)
+        if len(values) < 2:
+            return Found(None, said)
+        first, last = values[min(values)], values[max(values)]
+        error = math.sqrt(sum(variance(some) / len(some) if len(some) > 1 else 0.0 for some in (first, last)))
+        gap = fmean(last) - fmean(first)
+        holds = gap > 0 if abs(gap) > 2 * error else None
+        return Found(holds, f"{said}; last minus first {gap:+.2f}, standard error {error:.2f}")
 
     return test
 

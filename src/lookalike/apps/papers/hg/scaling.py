@@ -35,7 +35,7 @@ from lookalike.apps.papers.hg.readings import (
 from lookalike.apps.papers.journal import Row
 
 ZIPF = (0.5, 0.6, 0.7, 0.8, 0.9)
-_L_OF_SKEW = 5
+L_OF_SKEW = 5
 _WHOLE, _PARTED = (1_000, 2_000, 5_000, 10_000, 20_000), (50_000, 100_000)
 _PART, _PARTS = 100, (10, 20, 50, 100, 200, 500)
 _LARGE_PARTS = (100, 200, 500)
@@ -74,7 +74,7 @@ def _by_part(bench: Bench) -> Iterator[Row]:
 
 def _by_skew(bench: Bench) -> Iterator[Row]:
     rows = bench.size.rows
-    settings = [(skew, bench.datasets.zipf(skew, rows, sizes=TABLE_10), model_of_l(_L_OF_SKEW)) for skew in ZIPF]
+    settings = [(skew, bench.datasets.zipf(skew, rows, sizes=TABLE_10), model_of_l(L_OF_SKEW)) for skew in ZIPF]
     yield from losses(bench, "zipf", settings, {**DIVERSE, **RING}, _TIMED)
 
 

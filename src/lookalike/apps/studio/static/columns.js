@@ -18,7 +18,9 @@
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
     for (const fresh of page.querySelectorAll("[data-fresh]")) {
       const old = document.querySelector(`[data-fresh="${CSS.escape(fresh.dataset.fresh)}"]`);
-      if (old && old.textContent !== fresh.textContent) old.replaceChildren(...fresh.childNodes);
+      // A form differs by its choices, too.
+      const same = old && old.querySelector("form") ? old.isEqualNode(fresh) : old?.textContent === fresh.textContent;
+      if (old && !same) old.replaceChildren(...fresh.childNodes);
     }
   }
 
@@ -163,6 +165,55 @@
       group(row, event.target);
     }
   });
+
+  // Whose rows these are: what is chosen is saved at once; the server says what it means, and what it refuses.
+  const persons = document.getElementById("persons");
+  const valueOf = (id) => persons.querySelector(`#${id}`)?.value ?? "";
+
+  function savePersons(settings) {
+    const held = document.activeElement?.id;
+    queue = queue.then(async () => {
+      try {
+        await studio.call("PUT", studio.api("/persons"), settings);
+        studio.say("");
+        await refresh();
+        // What is typed decides what else can be chosen, so the form comes anew: the keyboard stays where it was.
+        (held && document.getElementById(held) || persons.querySelector("button"))?.focus();
+      } catch (error) {
+        const line = document.getElementById("persons-refused");
+        if (!line) { studio.say(error.message, true); return; }
+        line.textContent = `Not saved. ${error.message}`;
+        line.hidden = false;
+      }
+    });
+  }
+
+  persons.addEventListener("click", (event) => {
+    if (event.target.id === "rows-are-persons") savePersons({ rows_are_persons: true });
+    if (event.target.id === "take-back") savePersons({});
+    if (event.target.id === "declare-person") {
+      const name = event.target.dataset.column;
+      const row = [...table.tBodies[0].rows].find((one) => one.dataset.column === name);
+      part(row, "role").value = "person";
+      arrange(row);
+      save(row, { role: "person" });
+    }
+  });
+
+  persons.addEventListener("change", () => {
+    const rows = persons.querySelector("input[name=rows]:checked").value;
+    const contribution = rows === "one" ? null : Number(valueOf("contribution")) || null;
+    const limited = rows === "one" || contribution !== null;
+    const known = persons.querySelector("#number-known");
+    savePersons({
+      rows,
+      contribution,
+      keep: limited ? valueOf("keep") || "random" : "random",
+      number_known: known ? known.checked : true,
+    });
+  });
+
+  persons.addEventListener("submit", (event) => event.preventDefault());
 
   document.getElementById("next").addEventListener("click", async (event) => {
     event.preventDefault();
