@@ -214,6 +214,7 @@ class Publication:
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
         from lookalike.evaluation import report as reports
+        from lookalike.files.releases.private import Private
         from lookalike.files.releases.write import new_release
         from lookalike.files.urls import is_url
 
@@ -228,7 +229,9 @@ class Publication:
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
         kept = None if elsewhere else reports.choose_private(made, asked=private)
-        people = {} if elsewhere or (owners is None and kept is None) else self._list_people()
+        people = {} if elsewhere or private is False else self._list_people()
+        if people and kept is None:
+            kept = Private()
         with (
             self._recorded(Path(folder), overwrite=overwrite),
             reports.open_destination(folder, owners, kept, people=people, overwrite=overwrite) as path,
