@@ -19,6 +19,7 @@ from lookalike.algorithms.shared.synthesis import Synthesis, Synthesizer, descri
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.folding import fold_texts, made_columns
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
@@ -30,7 +31,8 @@ from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
 from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
-from lookalike.pipeline.recipe import ModelLike, Recipe, bound_contribution, prepare
+from lookalike.pipeline.person_rows import bound_contribution
+from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
@@ -323,6 +325,7 @@ def publish(
     keep: str = RANDOM,
     contribution: int | None = None,
     order: str | None = None,
+    fold: str | Iterable[str] = (),
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -347,8 +350,10 @@ def publish(
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
     `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
-    a person's rows are ordered by (the order of the table, if left out). By
-    default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
+    a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each
+    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for a column of their own with
+    the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
+    nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
@@ -383,6 +388,7 @@ def publish(
             keep=keep,
             contribution=contribution,
             order=order,
+            fold=fold_texts(fold),
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
@@ -392,6 +398,9 @@ def publish(
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
+        from lookalike.pipeline.parts.persons import refuse_folding
+
+        refuse_folding(recipe.persons)
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
@@ -409,7 +418,8 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        made_later = made_columns(recipe.persons.fold)
+        read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
+from lookalike.data.folding import fold_texts, made_columns
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -39,6 +40,7 @@ def apply_scheme(
     rows: str = APART,
     keep: str = RANDOM,
     order: str | None = None,
+    fold: str | Iterable[str] = (),
     contribution: int | None = None,
     number_known: bool = True,
     rows_are_persons: bool = False,
@@ -75,6 +77,7 @@ def apply_scheme(
             rows=rows,
             keep=keep,
             order=order,
+            fold=fold_texts(fold),
             contribution=contribution,
             number_known=number_known,
             rows_are_persons=rows_are_persons,
@@ -82,7 +85,8 @@ def apply_scheme(
     )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        made_later = made_columns(recipe.persons.fold)
+        read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)

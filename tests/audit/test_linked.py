@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,8 @@ from lookalike.audit.linked import NO_MAP, number_sequences
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Grouped, LinkedRows
+from lookalike.files.releases.read import ReleaseFolder
+from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
 from tests.examples import examples
 
@@ -296,3 +299,62 @@ def test_sequences_are_numbered_by_their_items() -> None:
     first, second, third, fourth = by_length[-1]
     assert first == second
     assert len({first, third, fourth}) == 3
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """visits.csv with a linked release and its private folder, ordered by a column that is not published."""
+    here = tmp_path_factory.mktemp("linked")
+    table = visits(80, 3).with_columns(day=pl.int_range(0, pl.len()).shuffle(seed=1))
+    table.write_csv(here / "visits.csv")
+    made = la.publish(
+        here / "visits.csv",
+        qi=["age", "sex", "place"],
+        sensitive="s",
+        person="p",
+        rows="linked",
+        order="day",
+        model="k-anonymity:3",
+        algorithm="groups:effort=fast",
+    )
+    made.write(here / "release", private=True, report="brief")
+    return here
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_folder_is_audited_by_persons(published: Path, private: bool) -> None:
+    found = la.verify(
+        published / "visits.csv",
+        published / "release",
+        private=published / "release PRIVATE" if private else None,
+    )
+    assert found.passed
+    assert {"linked rows", "person numbers"} <= {check.name for check in found.checks if check.passed}
+    assert found.n_persons == 80
+
+
+def test_files_say_what_the_release_says(published: Path) -> None:
+    opened = la.open_release(published / "release")
+    linked = opened.release.linked  # type: ignore[union-attr]
+    assert linked is not None
+    (frame,) = opened.tables.values()
+    assert frame.columns[:2] == ["person", "visit"]
+    assert frame["person"].to_list() == linked.person_of_row.tolist()
+    assert opened.manifest.format == 3
+    assert opened.columns == ["age", "sex", "place", "s"]
+    counts = opened.counts("s")["published"].sum()
+    assert counts == len(frame) == opened.sample(1)[0].height
+
+
+def test_numbers_with_gaps_are_no_plain_numbering(published: Path, tmp_path: Path) -> None:
+    """Gaps could carry a message: numbers of a folder run from 1 on."""
+    opened = ReleaseFolder(published / "release")
+    release = la.open_release(published / "release").release
+    assert isinstance(release, Grouped)
+    assert release.linked is not None
+    doubled = replace(release, linked=replace(release.linked, person_of_row=2 * release.linked.person_of_row))
+    write_release(tmp_path / "gaps", doubled, manifest=opened.manifest)
+    found = la.verify(published / "visits.csv", tmp_path / "gaps")
+    (check,) = (check for check in found.checks if check.name == "table files")
+    assert not check.passed
+    assert "person numbers are not numbered one after the other" in check.detail

@@ -19,6 +19,8 @@ _FLAGS = {
     "rows": "--rows",
     "keep": "--keep",
     "contribution": "--contribution",
+    "order": "--order",
+    "fold": "--fold",
     "number_known": "--number-of-rows",
 }
 
@@ -34,6 +36,8 @@ class PersonSettings:
     """The most rows per person; further ones, drawn at random, are left out."""
     order: str | None = None
     """The column that a person's rows are ordered by; None: the order of the table."""
+    fold: tuple[str, ...] | None = None
+    """Columns whose values become one per person, each as COLUMN=RULE (`data.folding`)."""
     number_known: bool = True
     """Whether the attacker may know how many rows a person has."""
     salt: str | None = None
@@ -48,6 +52,11 @@ class PersonSettings:
                 raise RecipeError(f"{name} must be one of {', '.join(known)}, not {quoted(given)}.")
         if self.contribution is not None and self.contribution < 1:
             raise RecipeError(f"contribution is the most rows per person: 1 or more, not {self.contribution}.")
+        if self.rows == LINKED and not self.number_known:
+            raise RecipeError(
+                "Linked rows show how many rows each person has, so it cannot be unknown to an attacker. Leave out "
+                "--number-of-rows unknown, or publish rows apart (--rows apart)."
+            )
         if self.rows == ONE and self.contribution not in (None, 1):
             raise RecipeError(
                 f"rows=one publishes one row per person, and contribution={self.contribution} allows more. Leave one "
@@ -131,6 +140,8 @@ class StatedPersons:
         if self.unit == "row":
             return {"rows_are_persons": True}
         stated = {"person": self.person, "household": self.household, **asdict(self.settings)}
+        if self.settings.fold is not None:
+            stated["fold"] = list(self.settings.fold)
         del stated["rows_are_persons"]
         return {name: value for name, value in stated.items() if value is not None}
 
@@ -149,6 +160,12 @@ class StatedPersons:
             raise ValueError("salt")
         if contribution is not None and (not isinstance(contribution, int) or isinstance(contribution, bool)):
             raise ValueError("contribution")
+        if not isinstance(given.get("order", ""), str):
+            raise ValueError("order")
+        if "fold" in given:
+            if not isinstance(given["fold"], list) or not all(isinstance(fold, str) for fold in given["fold"]):
+                raise ValueError("fold")
+            given["fold"] = tuple(given["fold"])
         try:
             return cls(**columns, settings=PersonSettings(**given))
         except RecipeError as error:
@@ -162,7 +179,12 @@ class StatedPersons:
         said = [("--person", self.person), ("--household", self.household)]
         for name, flag in _FLAGS.items():
             value = getattr(given, name)
-            if value != getattr(usual, name):
+            if isinstance(value, tuple):
+                # The option takes several, parted by commas.
+                said += [
+                    (flag, f'"{one.replace(chr(34), 2 * chr(34))}"' if set(one) & set(',"') else one) for one in value
+                ]
+            elif value != getattr(usual, name):
                 said.append((flag, ("known" if value else "unknown") if isinstance(value, bool) else str(value)))
         return [word for flag, value in said if value is not None for word in (flag, value)]
 
@@ -185,7 +207,16 @@ class StatedPersons:
         elif given.contribution is not None:
             most = f"at most {given.contribution} rows" if given.contribution > 1 else "one row"
             said.append(f"It has {most} per {unit} ({_KEPT[given.keep]}).")
+        if given.fold is not None:
+            said.append(f"What varies from row to row of a {unit} was made one value: {', '.join(given.fold)}.")
         if given.rows == ONE:
+            return said
+        if given.rows == LINKED:
+            said.append(
+                f"Rows with the same number are of one {unit}, and numbers are drawn anew for every release. The "
+                f"promises hold against someone who knows the quasi-identifiers of all rows of a {unit}, and how many "
+                "there are."
+            )
             return said
         if given.rows == APART:
             said.append(

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Check
+from lookalike.data.folding import fold_for, made_columns
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import RANDOM, PersonSettings, StatedPersons
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import DataError, RecipeError, Unsupported, counted, quoted
 from lookalike.files.releases.private import read_salt
-from lookalike.pipeline.recipe import choose_rows, keep_rows, order_visits
+from lookalike.pipeline.person_rows import choose_rows, keep_rows, order_visits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,15 @@ class Counted:
     def refuse_rows(self, table: Table, schema: Schema) -> None:
         """Raise `RecipeError` if rows would be counted although persons have several."""
         refuse_repeated(table, schema, self.settings)
+
+    @property
+    def made(self) -> list[str]:
+        """Columns of the release that are made of the original's rows."""
+        return made_columns(self.settings.fold)
+
+    def fold(self, table: Table, schema: Schema) -> Table:
+        """The table with what varies from row to row of a person made one value, as the release states."""
+        return fold_for(schema, table, self.settings)
 
     def select(self, data: Microdata, table: Table) -> tuple[Microdata, NDArray[np.int64] | None]:
         """The records that are published, and their rows in the original (None: all)."""

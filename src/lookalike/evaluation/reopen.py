@@ -129,9 +129,10 @@ def _reopen_folder(
         counting = replace(counting, private=private_folder(folder.absolute()))
     counted = count_whom(counting, given, manifest.persons, in_parts=bool(manifest.parts))
     used = counted.over(used)
-    table = read_whole(original, used, **reading)
+    table = read_whole(original, used, made=counted.made, **reading)
     if audited:
         counted.refuse_rows(table, used)
+    table = counted.fold(table, used)
     data, kept = counted.select(Microdata.encode(table, used), table)
     found = over_original(opened, data)
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
@@ -186,9 +187,10 @@ def _reopen_table(
     check_readable(path)
     counted = count_whom(counting, schema, None)
     schema = counted.over(schema)
-    table = read_whole(original, schema, **reading)
+    table = read_whole(original, schema, made=counted.made, **reading)
     if audited:
         counted.refuse_rows(table, schema)
+    table = counted.fold(table, schema)
     data, kept = counted.select(Microdata.encode(table, schema), table)
     notes = list(table.notes)
     found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)

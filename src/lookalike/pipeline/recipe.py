@@ -7,20 +7,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.folding import fold_for, parse_folds
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import APART, LAST, LINKED, RANDOM, PersonSettings, StatedPersons
-from lookalike.data.persons import rank_rows
+from lookalike.data.person_settings import APART, LINKED, RANDOM, PersonSettings, StatedPersons
+from lookalike.data.persons import number_pairs
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema
-from lookalike.errors import RecipeError, Unsupported, counted, quoted, unknown_name
+from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.pipeline.person_rows import describe_left_out, keep_rows, order_visits
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -114,14 +115,21 @@ def prepare(
 
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
     """
-    data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
+    if isinstance(table, Table):
+        table = fold_for(recipe.schema, table, recipe.persons)
+        data = Microdata.encode(table, recipe.schema)
+    elif recipe.persons.fold is not None:
+        raise Unsupported("Only a table that is published in one piece can be folded. Fold it before, or whole.")
+    else:
+        data = table
     whole = data
     data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
-    by_order = bool(left_out) and recipe.persons.keep != RANDOM
-    if by_order and recipe.adversary == KNOWS_METHOD:
+    used = _find_use_of_order(recipe.persons, whole, left_out=bool(left_out))
+    if used is not None and recipe.adversary == KNOWS_METHOD:
         raise Unsupported(
-            f"keep={recipe.persons.keep} takes rows by the order of the table, which may depend on sensitive values, "
-            "and an attacker who knows the method may know that order. Let rows be drawn (--keep random)."
+            f"{used}, which may depend on sensitive values, and an attacker who knows the method may know that order. "
+            "Name a quasi-identifier that orders the rows of each person and has another value in each (--order COLUMN)"
+            f"{', or let rows be drawn (--keep random)' if used.startswith('keep') else ''}."
         )
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)
@@ -135,8 +143,29 @@ def prepare(
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
         table=whole,
-        rows_by_order=by_order,
+        rows_by_order=used is not None,
     )
+
+
+def _find_use_of_order(given: PersonSettings, data: Microdata, *, left_out: bool) -> str | None:
+    """What the order of the table decides, beside which an attacker who knows the method is not withstood; or None.
+
+    An order by quasi-identifiers is known to the attacker anyway, and says nothing about values.
+    """
+    if data.persons is None:
+        return None
+    names = [domain.name for domain in data.domains.quasi]
+    if given.order in names:
+        pairs = number_pairs(data.persons, data.quasi[:, names.index(given.order)])
+        if len(np.unique(pairs)) == len(pairs):
+            return None
+    what = "the order of the table" if given.order is None else f"an order by {quoted(given.order)}"
+    if left_out and given.keep != RANDOM:
+        return f"keep={given.keep} takes rows by {what}"
+    if given.rows == LINKED:
+        return f"Linked rows are numbered by {what}"
+    folds = [fold for fold in parse_folds(given.fold or ()) if fold.needs_order]
+    return f"{folds[0]} folds rows by {what}" if folds else None
 
 
 def stronger(one: str, other: str) -> str:
@@ -176,6 +205,10 @@ def select_rows(
         if unit is None or data.whole is not None:
             return data, recipe, ()
         said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
+        if given.fold is not None:
+            # What was folded has to be said, so that the original can be folded again. All rows are published.
+            given = replace(given, rows=APART, keep=RANDOM, contribution=None)
+            return data, replace(recipe, persons=given), (said,)
         return data, drop_persons(recipe), (said,)
     if given.rows == LINKED and data.individuals is not None:
         raise Unsupported(
@@ -188,86 +221,6 @@ def select_rows(
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
     return kept, replace(recipe, persons=given), describe_left_out(data, given.most_rows)
-
-
-def describe_left_out(data: Microdata, most_rows: int | None) -> tuple[str, ...]:
-    """How many rows of how many persons are left out if nobody has more than so many; nothing if none are."""
-    if data.persons is None or most_rows is None:
-        return ()
-    n_over = np.maximum(np.bincount(data.persons) - most_rows, 0)
-    n_left, n_cut = int(n_over.sum()), int(np.count_nonzero(n_over))
-    if not n_left:
-        return ()
-    verb = "is" if n_left == 1 else "are"
-    limit, noun = counted(most_rows, "row"), data.schema.unit_name
-    return (f"{counted(n_left, 'row')} of {counted(n_cut, noun)} {verb} left out: at most {limit} per {noun}.",)
-
-
-def bound_contribution(
-    data: Microdata, settings: PersonSettings, seed: int | None
-) -> tuple[Microdata, int | None, tuple[str, ...]]:
-    """The records that are learned from, the most of them per person, and a sentence about those that are left out.
-
-    The limit is the one that was asked for, also where nobody has so many records: a limit that was read off the table
-    would tell of the person with the most. None: every record is a person.
-    """
-    if settings.contribution is None:
-        if data.persons is not None and not settings.rows_are_persons:
-            named = "The column of persons" if data.schema.unit is None else f"Column {quoted(data.schema.unit.name)}"
-            raise RecipeError(
-                f"{named} repeats: epsilon would be that of one record, and a person with several would have several "
-                "times as much. State the most records per person (--contribution C; epsilon is then per person, and "
-                "further records are left out at random), or state that every row is a different person "
-                "(--rows-are-persons)."
-            )
-        return replace(data, persons=None, individuals=None), None, ()
-    if data.schema.unit is None:
-        raise RecipeError(
-            "A limit of records per person needs the column that says whose record it is (--person COLUMN)."
-        )
-    salt = Randomness(seed).child("kept rows").words(2).tobytes().hex()
-    kept = keep_rows(data, replace(settings, keep=RANDOM, salt=salt))
-    left_out = describe_left_out(data, settings.contribution)
-    return replace(kept, persons=None, individuals=None), settings.contribution, left_out
-
-
-def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
-    """The rows of each person that are published, chosen by the order of the table or by the salt, never by values."""
-    persons = data.persons
-    if persons is None:
-        return data
-    rows = choose_rows(data, given)
-    places = rank_rows(persons, order_rows(data)).astype(np.int32) if given.rows == LINKED else None
-    data = replace(data, number_known=given.number_known, visits=places)
-    if given.most_rows is None:
-        return data
-    chosen = data.take(rows)
-    if given.most_rows == 1 or chosen.persons is None:
-        return replace(chosen, persons=None, individuals=None, visits=None)
-    if chosen.visits is not None:
-        # The rows that were left out leave no gaps.
-        places = rank_rows(chosen.persons, order_rows(chosen)).astype(np.int32)
-        chosen = replace(chosen, visits=places)
-    return chosen
-
-
-def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
-    """The rows that are published, in the order of the table."""
-    assert data.persons is not None, "Only rows of persons are chosen."
-    order = order_rows(data)
-    if given.most_rows is None:
-        return np.arange(data.n_rows)
-    if given.keep == LAST:
-        order = order[::-1]
-    elif given.keep == RANDOM:
-        assert given.salt is not None, "Rows are drawn by a salt."
-        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
-    return np.flatnonzero(rank_rows(data.persons, order) < given.most_rows)
-
-
-def order_rows(data: Microdata) -> NDArray[np.int64]:
-    """The rows in an order in which those of each person stand in theirs."""
-    return np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
 
 
 def state_persons(recipe: Recipe) -> StatedPersons | None:
@@ -291,21 +244,8 @@ def drop_persons(recipe: Recipe) -> Recipe:
         replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
         for attribute in recipe.schema.attributes
     )
-    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, order=None, number_known=True)
     return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
-
-
-def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[np.int32]:
-    """The place of each record among those of its person by that column; ties in the order of the table."""
-    assert data.persons is not None, "Only rows of persons are ordered."
-    blocks = (data.quasi, data.sensitive, data.carried)
-    encoded = dict(zip((domain.name for domain in data.domains.all), np.hstack(blocks).T, strict=True))
-    if table is not None:
-        encoded |= {one.name: one.codes for one in table.columns}
-    if column not in encoded:
-        raise RecipeError(unknown_name("column to order by", column, encoded))
-    order = np.argsort(encoded[column], kind="stable")
-    return rank_rows(data.persons, order).astype(np.int32)
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:

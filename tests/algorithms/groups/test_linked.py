@@ -15,18 +15,22 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.groups.linked import BandTable, Histories
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.persons import rank_rows
 from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.files.releases.write import frames
 from lookalike.files.tables import read_table
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.pipeline.run import MadeWhole, run
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
 from tests.examples import examples
 from tests.strategies import microdatas
 
@@ -55,12 +59,11 @@ def histories(draw: st.DrawFn) -> Microdata:
     return replace(data, domains=domains, sensitive=values, quasi=quasi, persons=persons)
 
 
-def publish(data: Microdata, *models: str, adversary: str = "reads-release", seed: int = 3) -> MadeWhole:
+def publish(data: Microdata, *models: str, seed: int = 3) -> MadeWhole:
     recipe = Recipe(
-        schema=data.schema,
+        schema=Schema.of(data.schema, person="whose row it is"),
         promises=tuple(Promise(parse_model(model)) for model in models),
         algorithm=ALGORITHMS["groups"](effort="fast"),  # type: ignore[call-arg]
-        adversary=adversary,
         seed=seed,
         persons=PersonSettings(rows="linked"),
     )
@@ -104,10 +107,10 @@ def check_by_hand(data: Microdata, made: MadeWhole, k: int, ceilings: dict[int, 
 
 
 @settings(max_examples=examples(60))
-@given(data=histories(), k=st.integers(2, 4), adversary=st.sampled_from(("reads-release", "knows-method")))
-def test_every_class_has_enough_persons(data: Microdata, k: int, adversary: str) -> None:
+@given(data=histories(), k=st.integers(2, 4))
+def test_every_class_has_enough_persons(data: Microdata, k: int) -> None:
     assume(data.n_persons >= k)
-    check_by_hand(data, publish(data, f"k-anonymity:{k}", adversary=adversary), k, {})
+    check_by_hand(data, publish(data, f"k-anonymity:{k}"), k, {})
 
 
 @settings(max_examples=examples(60))
@@ -125,12 +128,35 @@ def test_beliefs_in_values_of_any_visit_stay_below_their_ceilings(data: Microdat
 @settings(max_examples=examples(30))
 @given(data=histories(), seed=st.integers(0, 99))
 def test_groups_by_size_look_at_no_value(data: Microdata, seed: int) -> None:
-    """Against an attacker who knows the method: any other dealing of values gives the same cells and numbers."""
+    """Against an attacker who knows the method: any other dealing of values gives the same cells and numbers.
+
+    What is assumed: the order of a person's rows does not depend on values (`test_orders_...`).
+    """
     assume(data.n_persons >= 2)
+    assert data.persons is not None
+    visits = rank_rows(data.persons, np.arange(data.n_rows)).astype(np.int32)
     shuffled = replace(data, sensitive=np.random.default_rng(seed).permutation(data.sensitive))
-    made = [publish(one, "k-anonymity:2", adversary="knows-method") for one in (data, shuffled)]
-    assert np.array_equal(*(one.record_map.record_of_row for one in made))
-    assert np.array_equal(*(one.release.group_of_row for one in made))  # type: ignore[union-attr]
+    requirements = [Requirement(min_size=2)]
+    made = [
+        Groups(mode="strict").anonymize(replace(one, visits=visits), requirements, Randomness(5), silent)
+        for one in (data, shuffled)
+    ]
+    assert np.array_equal(*(record_map.record_of_row for _, record_map in made))
+    assert np.array_equal(*(release.group_of_row for release, _ in made))  # type: ignore[union-attr]
+
+
+def test_orders_that_may_depend_on_values_are_refused_against_who_knows_the_method() -> None:
+    asked = ASKED | {"model": "k-anonymity:2", "adversary": "knows-method", "seed": 1}
+    with pytest.raises(Unsupported, match="numbered by the order of the table"):
+        la.publish(EXAMPLE, **asked)
+    with pytest.raises(Unsupported, match='an order by "ward"'):
+        la.publish(EXAMPLE, order="ward", **asked)
+    dated = EXAMPLE.with_columns(day=pl.Series([2, 1, 3, 1, 2, 1, 2, 2, 1, 1, 1]))
+    made = la.publish(dated, order="day", **(asked | {"qi": ["age", "ward", "day"]}))
+    assert made.audit.passed
+    assert made.adversary == "knows-method"
+    strict = la.publish(EXAMPLE, algorithm="groups:mode=strict", **(asked | {"adversary": "reads-release"}))
+    assert strict.adversary == "reads-release"
 
 
 EXAMPLE = pl.DataFrame(

@@ -24,7 +24,8 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Attribute, Role
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import Recipe, keep_rows, prepare
+from lookalike.pipeline.person_rows import keep_rows
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.progress import silent
 from tests.algorithms.test_record_numbers import RENUMBERED, ell, releases_of
 from tests.oracles.persons import share_of_draws

@@ -38,7 +38,8 @@ from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.persons import select_persons
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.parts.verify import verify_in_parts
-from lookalike.pipeline.recipe import Recipe, keep_rows, require, settle
+from lookalike.pipeline.person_rows import keep_rows
+from lookalike.pipeline.recipe import Recipe, require, settle
 from lookalike.progress import Progress
 from lookalike.publication import Publication, _publish_in_parts
 from lookalike.randomness import Randomness

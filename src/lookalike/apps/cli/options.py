@@ -32,9 +32,9 @@ def _names(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) 
     return tuple(name.strip() for text in given for row in csv.reader([text], skipinitialspace=True) for name in row)
 
 
-def column_list(*flags: str, help: str) -> Callable[[Command], Command]:
+def column_list(*flags: str, help: str, metavar: str = "A,B") -> Callable[[Command], Command]:
     """An option that takes names of columns."""
-    return click.option(*flags, multiple=True, callback=_names, metavar="A,B", help=help)
+    return click.option(*flags, multiple=True, callback=_names, metavar=metavar, help=help)
 
 
 def options_together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -98,6 +98,12 @@ person_options = options_together(
         help="With --rows one or --contribution: which rows of a person are published.",
     ),
     CONTRIBUTION,
+    column_list(
+        "--fold",
+        metavar="COLUMN=RULE",
+        help="With --person: make a column constant per person: first, last, least, greatest, most-frequent, any:VALUE "
+        "or number (of rows, in a new column).",
+    ),
     click.option(
         "--order",
         metavar="COLUMN",

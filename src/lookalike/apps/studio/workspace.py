@@ -23,7 +23,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError
 from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
 from lookalike.files.tables import read_columns, read_table
-from lookalike.pipeline.recipe import keep_rows
+from lookalike.pipeline.person_rows import keep_rows
 
 MOST_PROJECTS = 20
 MOST_COLUMNS = 500

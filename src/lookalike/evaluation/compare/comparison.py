@@ -16,6 +16,7 @@ from typing import Any
 from lookalike.attacks import parse_attack
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, Attack
+from lookalike.data.folding import fold_for, fold_texts, made_columns
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -162,6 +163,8 @@ def compare(
     rows: str = APART,
     keep: str = RANDOM,
     contribution: int | None = None,
+    order: str | None = None,
+    fold: str | Iterable[str] = (),
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -202,16 +205,19 @@ def compare(
         rows=rows,
         keep=keep,
         contribution=contribution,
+        order=order,
+        fold=fold_texts(fold),
         number_known=number_known,
         rows_are_persons=rows_are_persons,
     )
     named = [attacks] if isinstance(attacks, str) else attacks
     chosen = tuple(parse_attack(one) if isinstance(one, str) else one for one in named)
-    read = read_columns(table, given, progress=progress, **reading)
+    read = read_columns(table, given, order=order, made=made_columns(asked.fold), progress=progress, **reading)
     refuse_repeated(read, given, asked)
     # Nothing of it is published: rows of persons are drawn alike every time, so that runs can be reused.
     recipe = Recipe(schema=given, promises=(), adversary=adversary, seed=seed or 0, persons=asked)
-    microdata, recipe, selected = select_rows(Microdata.encode(read, given), recipe)
+    folded = fold_for(given, read, asked)
+    microdata, recipe, selected = select_rows(Microdata.encode(folded, given), recipe, folded)
     planned = plan(microdata, models, algorithms, chosen, adversary, seed, recipe.persons)
     given = recipe.schema
     kept.begin()

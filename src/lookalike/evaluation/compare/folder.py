@@ -131,7 +131,7 @@ def table_fingerprint(data: Microdata, persons: PersonSettings | None = None) ->
         for domain in domains:
             _add(digest, _describe_domain(domain))
         digest.update(codes.astype("<i4").tobytes())
-    for name, owners in (("persons", data.persons), ("individuals", data.individuals)):
+    for name, owners in (("persons", data.persons), ("individuals", data.individuals), ("visits", data.visits)):
         if owners is not None:
             _add(digest, (name, repr(persons)))
             digest.update(owners.astype("<i4").tobytes())

@@ -95,6 +95,8 @@ class Report:
     """Whose rows these are, where persons may have several."""
     unit: str | None = None
     """What is counted in place of rows: person or household."""
+    known: str | None = None
+    """The rows of it that the attacker knows."""
     most_rows: int | None = None
     """The most rows of a person that are published; None: all."""
     states_persons: bool = False
@@ -157,6 +159,7 @@ class Report:
             ),
             persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             unit=None if basis.unit is None else basis.unit.noun,
+            known=None if basis.unit is None else basis.unit.known,
             most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
             states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
             numbers=basis.numbers,
@@ -202,7 +205,7 @@ class Report:
         return to_html(self)
 
 
-_OF_PERSONS = ("persons", "unit", "most_rows", "states_persons", "numbers", "against_rows")
+_OF_PERSONS = ("persons", "unit", "known", "most_rows", "states_persons", "numbers", "against_rows")
 
 
 def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lookalike.audit import examine
 from lookalike.errors import counted
-from lookalike.pipeline.recipe import describe_left_out
+from lookalike.pipeline.person_rows import describe_left_out
 from lookalike.pipeline.run import MadeWhole
 
 

@@ -11,6 +11,8 @@ Readers are loaded on first use, so that importing this package, or `formats` fo
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lookalike.errors import RecipeError, quoted
@@ -38,14 +40,19 @@ def read_table(source: Any, **reading: Any) -> Table:
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
-def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
+def read_columns(
+    source: Any, schema: Schema, *, order: str | None = None, made: Collection[str] = (), **reading: Any
+) -> Table:
     """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order.
 
     Without a declared person also those that may say whose row it is: identifiers, and columns that number something.
+    `made` are columns that are made of others later, and are not in the source.
     """
     from lookalike.data.column_names import may_number_persons
     from lookalike.data.schema import Role
 
+    if made:
+        schema = replace(schema, attributes=tuple(one for one in schema.attributes if one.name not in made))
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
     named = [attribute.name for attribute in (*schema.published, *units)]
     columns = [*dict.fromkeys((*named, *([order] if order else [])))]
@@ -57,8 +64,9 @@ def read_columns(source: Any, schema: Schema, *, order: str | None = None, **rea
     )
 
 
-def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read every column, those that the schema needs with the types it declares."""
+def read_whole(source: Any, schema: Schema, *, made: Collection[str] = (), **reading: Any) -> Table:
+    """Read every column, those that the schema needs with the types it declares, except for those `made` later."""
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    types = {attribute.name: attribute.type for attribute in (*schema.published, *units) if attribute.type is not None}
+    needed = (attribute for attribute in (*schema.published, *units) if attribute.name not in made)
+    types = {attribute.name: attribute.type for attribute in needed if attribute.type is not None}
     return read_table(source, types=types, **reading)

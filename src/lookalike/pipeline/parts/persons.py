@@ -24,6 +24,7 @@ from lookalike.randomness import Randomness
 
 def refuse_settings(settings: PersonSettings) -> None:
     """Raise for settings that parts do not serve."""
+    refuse_folding(settings)
     if settings.rows == LINKED:
         raise Unsupported(
             "Parts are cut by the quasi-identifiers of rows, so linked rows of one person would lie in several parts. "
@@ -34,6 +35,16 @@ def refuse_settings(settings: PersonSettings) -> None:
             f"--keep {settings.keep} needs the order of the table's rows, which parts do not have. Use --keep "
             "random, or keep these rows yourself beforehand."
         )
+
+
+def refuse_folding(settings: PersonSettings) -> None:
+    """Raise for settings that need all rows of a person at once, in their order."""
+    for name, flag in (("fold", "--fold"), ("order", "--order")):
+        if getattr(settings, name) is not None:
+            raise Unsupported(
+                f"{flag} needs all rows of a person together, and a table that is published in parts is read part by "
+                f"part. Publish it in one piece (without --part-rows and --backend spark), or leave out {flag}."
+            )
 
 
 def refuse_cutting(algorithm: Algorithm) -> None:

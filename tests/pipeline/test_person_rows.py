@@ -11,7 +11,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import RecipeError
-from lookalike.pipeline.recipe import bound_contribution, describe_left_out, keep_rows
+from lookalike.pipeline.person_rows import bound_contribution, describe_left_out, keep_rows
 from tests.strategies import column_of
 
 OWNERS = ["p1"] * 5 + ["p2", "p3", "p3", "p2", "p4"]
