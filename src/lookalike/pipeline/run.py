@@ -136,8 +136,8 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
-        # The bound is a mean over all records; rows that are left out would not count in the loss.
-        whole = isinstance(release, Grouped) and not release.withheld.n_suppressed
+        # The bound is a mean over all records; rows that are left out or made up would not count in the loss alike.
+        whole = isinstance(release, Grouped) and not release.withheld.n_suppressed and not release.withheld.n_dummies
         bound = loss_bound(data, prepared.requirements, rng) if whole else None
     return MadeWhole(
         recipe=recipe,
