@@ -21,6 +21,7 @@ from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
+from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
@@ -242,8 +243,9 @@ def _cautions(basis: Basis) -> tuple[str, ...]:
         if columns
         else "It does not limit what can be learned about a person's sensitive values."
     )
+    alone = "The promise is about this release alone. A second release of overlapping data can break both."
     return (
-        "The promise is about this release alone. A second release of overlapping data can break both.",
+        alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
         "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
         "the table, can infer more.",
         *several,
