@@ -20,6 +20,7 @@ ELSEWHERE = {"docs", "exams", "faults", "fuzz", "golden", "peers", "secrets"}
 CROSSING = {
     "algorithms/test_persons_everywhere.py",
     "algorithms/test_record_numbers.py",
+    "apps/cli/test_persons.py",
     "apps/cli/test_pipes.py",
     "apps/cli/test_signals.py",
     "apps/studio/test_browser.py",

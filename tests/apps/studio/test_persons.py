@@ -145,7 +145,9 @@ def test_what_a_promise_allows_is_of_persons(client: TestClient, project: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"rows": "one"}, {"contribution": 2, "number_known": False}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"rows": "one"}, {"rows": "one", "keep": "first"}, {"contribution": 2, "number_known": False}]
+)
 def test_a_run_counts_persons(settings: dict[str, Any], client: TestClient, project: str, tmp_path: Path) -> None:
     """The release is the one that the command line would make, and the audit agrees."""
     declare(client, project)
@@ -167,19 +169,19 @@ def test_a_run_counts_persons(settings: dict[str, Any], client: TestClient, proj
     (tmp_path / "visits.csv").write_text(VISITS)
     for name in ("release", "private"):
         answer = client.get(f"{run}/{name}.zip")
-        if name == "private" and "rows" in settings:
+        if name == "private" and "keep" in settings:
             refused(answer, "keeps nothing private")
             continue
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             archive.extractall(tmp_path)
     private = tmp_path / "release PRIVATE"
-    kept = {} if "rows" in settings else {"private": private}
+    kept = {} if "keep" in settings else {"private": private}
     assert la.verify(tmp_path / "visits.csv", tmp_path / "release", **kept).passed
     stated = json.loads((tmp_path / "release" / "datapackage.json").read_text())["lookalike"]["persons"]
     assert stated["person"] == "patient_id"
     assert {name: stated[name] for name in settings} == settings
     page = client.get(f"{project.removeprefix('/api')}/export").text
-    assert ("private.zip" in page) == ("rows" not in settings)
+    assert ("private.zip" in page) == ("keep" not in settings)
 
 
 def test_pages_ask_and_show(client: TestClient, project: str) -> None:

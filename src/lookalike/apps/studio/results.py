@@ -24,7 +24,7 @@ from lookalike.evaluation.compare import Comparison
 from lookalike.evaluation.report.basis import BeliefLine, BeliefTable
 from lookalike.files.atomic import place_folder
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.private import has_record_map, private_folder
+from lookalike.files.releases.private import has_record_map, private_folder, read_salt
 from lookalike.metrics.shared.losses import loss_text
 
 SCHEMA_FILE = "schema.yaml"
@@ -157,13 +157,16 @@ def _files(release: Path) -> list[Path]:
 
 def has_private_part(job: Job) -> bool:
     """Whether an audit of the release needs what its publisher keeps: where persons have several rows."""
-    return job.state == "done" and has_record_map(private_folder(release_of(job)))
+    if job.state != "done":
+        return False
+    folder = private_folder(release_of(job))
+    return has_record_map(folder) or read_salt(folder) is not None
 
 
 def archive_private(job: Job) -> Path:
-    """What the publisher keeps of a run, as a ZIP file: which record became which row."""
+    """What the publisher keeps of a run, as a ZIP file: what an audit of the release needs."""
     source = private_folder(release_of(job))
-    if not has_record_map(source):
+    if not has_private_part(job):
         raise RecipeError("This run keeps nothing private: the release can be audited without it.")
     return _pack(job, source, "private.zip")
 

@@ -8,8 +8,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lookalike.data.contracts import Algorithm, Promise
-from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.microdata import Column, Domain, Microdata, Table
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import Infeasible, counted, quoted
 from lookalike.evaluation.advise.promises import (
@@ -114,30 +116,43 @@ def advise_on(
     sample: int = SAMPLE,
     progress: Progress = silent,
 ) -> Advice:
-    """The same of a table that was inspected, under a schema or under the suggested one."""
+    """The same of a table that was inspected, under a schema or under the suggested one.
+
+    Where persons have several rows, promises are tried on one row of each: whatever is recommended can then be kept.
+    """
     given = suggest_schema(table) if schema is None else schema
     bearing: tuple[ColumnBearing, ...] = ()
-    start, costs, notes, n_units = None, None, [], table.n_rows
+    start, costs, notes = None, None, []
+    one_each = _take_one_each(table, given)
+    if one_each.n_rows < table.n_rows and given.unit is not None:
+        notes.append(
+            f"Persons have several rows: what is said about promises is about one row of each {given.unit.role} "
+            f"({one_each.n_rows:,} of {table.n_rows:,} rows), as --{given.unit.role} and --rows one publish them. With "
+            "all rows (--rows apart) promises about values cost more, and may be refused where an attacker may know "
+            "how many rows a person has."
+        )
     if given.quasi and table.n_rows:
-        n_units, sensitive = _sensitive_columns(table, given)
+        sensitive = _sensitive_columns(one_each, given)
         bearing = tuple(what_it_bears(prior, column) for prior, column in sensitive)
-        start = promise_to_start_with(n_units, sensitive)
+        start = promise_to_start_with(one_each.n_rows, sensitive)
         if trials:
+            units = (given.person, given.household)
+            by_rows = Schema(tuple(attribute for attribute in given.attributes if attribute not in units))
             try:
                 costs = try_costs(
-                    table,
-                    given,
+                    one_each,
+                    by_rows,
                     promises or start.promises,
                     algorithm=algorithm,
                     sample=sample,
                     progress=progress,
                 )
             except Infeasible as refused:
-                notes.append(f"No trial run was made on {counted(min(sample, table.n_rows), 'record')}: {refused}")
+                notes.append(f"No trial run was made on {counted(min(sample, one_each.n_rows), 'record')}: {refused}")
     return Advice(
         columns=column_advice(table, found),
         pairs=singling_pairs(table, found),
-        largest_k=n_units,
+        largest_k=one_each.n_rows,
         bearing=bearing,
         start=start,
         costs=costs,
@@ -145,15 +160,22 @@ def advise_on(
     )
 
 
-def _sensitive_columns(table: Table, schema: Schema) -> tuple[int, list[tuple[Counts, Domain]]]:
-    """How many persons (or rows) there are, and for each sensitive column how many of them have each value.
+def _take_one_each(table: Table, schema: Schema) -> Table:
+    """One row of each person (household), drawn at random; the table itself where no person repeats."""
+    if schema.unit is None or schema.unit.name not in table.names:
+        return table
+    column = table[schema.unit.name]
+    order = np.random.default_rng(0).permutation(table.n_rows)
+    firsts = np.sort(order[np.unique(column.codes[order], return_index=True)[1]])
+    columns = (Column(one.name, one.type, one.codes[firsts], one.values) for one in table.columns)
+    return table if len(firsts) == table.n_rows else Table(tuple(columns), source=table.source, notes=table.notes)
 
-    What the schema says about quasi-identifiers makes no difference.
-    """
+
+def _sensitive_columns(table: Table, schema: Schema) -> list[tuple[Counts, Domain]]:
+    """Counts and domain of each sensitive column, whatever the schema says about quasi-identifiers."""
     known = Attribute(name=schema.quasi[0].name, role=Role.QUASI)
-    units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    data = Microdata.encode(table, Schema((known, *schema.sensitive, *units)))
-    return data.n_persons, [(data.prior(index), domain) for index, domain in enumerate(data.domains.sensitive)]
+    data = Microdata.encode(table, Schema((known, *schema.sensitive)))
+    return [(data.counts(index), domain) for index, domain in enumerate(data.domains.sensitive)]
 
 
 def _about_bearing(column: ColumnBearing) -> list[str]:
