@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 from lookalike.evaluation.report import find_browser
 
 PICTURES = Path(__file__).parent / "studio"
-HEIGHTS = {"load": 620, "columns": 900, "promise": 900, "method": 700, "run": 560, "results": 1000, "compare": 900,
+HEIGHTS = {"load": 620, "columns": 1300, "promise": 900, "method": 700, "run": 560, "results": 1000, "compare": 900,
            "export": 820}  # fmt: skip
 """How much of each page is shown."""
 

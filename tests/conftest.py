@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,16 @@ collect_ignore = ["toy_guest.py"]
 
 # What commands do besides takes seconds and is tested by itself (tests/evaluation/report).
 os.environ |= {"LOOKALIKE_REPORT": "brief", "LOOKALIKE_PDF": "0"}
+
+
+@pytest.fixture(autouse=True)
+def no_known_series(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Ledgers of series are noted for the user: each test begins without any."""
+    state = tmp_path_factory.getbasetemp() / "state" / str(next(_numbers))
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+
+
+_numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")

@@ -207,7 +207,12 @@ def measure(
         record_of_row = None if private is None else _read_private(Path(private), reopened)[1]
         examined = pipeline.examine(data, reopened.release, (), record_of_row=record_of_row, progress=progress)
         crowds = examined.exposure(None).crowds
-    return Measured(*pipeline.measure(data, reopened.release, crowds), reopened)
+    found = Measured(*pipeline.measure(data, reopened.release, crowds), reopened)
+    if data.persons is not None:
+        noun = data.schema.unit_name
+        sizes = f"Sizes of groups are numbers of different {noun}s" if crowds else f"Sizes by {noun}s are not known"
+        found.notes = (*found.notes, f"{sizes}; all other figures count every row alike.")
+    return found
 
 
 def attack(

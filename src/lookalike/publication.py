@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.folding import fold_texts, made_columns
-from lookalike.data.microdata import Microdata
+from lookalike.data.microdata import Microdata, Table
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -32,7 +33,7 @@ from lookalike.files.tables import read_columns
 from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.person_rows import bound_contribution
-from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
+from lookalike.pipeline.recipe import ModelLike, Prepared, Recipe, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
+    from lookalike.pipeline.series.publishing import Asked, Earlier, Step
 
 _PART_ROWS, LEAST_PART = 100_000, 1_000
 """Records of a part: about so many, if nothing is said, and never fewer."""
@@ -62,6 +64,10 @@ class Publication:
     """Where a release in parts lies."""
     files: tuple[str, ...] = field(default=(), repr=False)
     """The files of a release in parts."""
+    step: Step | None = field(default=None, repr=False, compare=False)
+    """Its part in several releases of the same people, where it has one."""
+    recognised: Sequence[str] | None = field(default=None, repr=False, compare=False)
+    """The person of each record, where a column says it; for private lists only."""
     scheme_out: Path | None = field(default=None, repr=False)
     """Where `write` also writes the scheme of its cells."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -90,7 +96,7 @@ class Publication:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.made.notes
+        return (*self.made.notes, *(() if self.step is None else self.step.notes))
 
     @property
     def promises(self) -> tuple[Promise, ...]:
@@ -136,6 +142,7 @@ class Publication:
             "adversary": made.adversary,
             "form": made.form,
             "audit": made.audit.to_plain(),
+            **({} if self.step is None else {"series": self.step.to_plain()}),
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
@@ -207,6 +214,7 @@ class Publication:
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
         from lookalike.evaluation import report as reports
+        from lookalike.files.releases.private import Private
         from lookalike.files.releases.write import new_release
         from lookalike.files.urls import is_url
 
@@ -215,13 +223,21 @@ class Publication:
 
             check_scheme_target(self.scheme_out, overwrite=overwrite)
         full, elsewhere = reports.wants_full_report(report, scores=publish_scores), is_url(folder)
+        if elsewhere and self.step is not None and self.step.ledger is not None:
+            raise RecipeError("A series is written to a folder, beside its ledger. Write to a folder, and send that.")
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
         kept = None if elsewhere else reports.choose_private(made, asked=private)
-        with reports.open_destination(folder, owners, kept, overwrite=overwrite) as path:
+        people = {} if elsewhere or private is False else self._list_people()
+        if people and kept is None:
+            kept = Private()
+        with (
+            self._recorded(Path(folder), overwrite=overwrite),
+            reports.open_destination(folder, owners, kept, people=people, overwrite=overwrite) as path,
+        ):
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
-            manifest = reports.describe_release(made, self.title, safe_csv=safe_csv)
+            manifest = reports.describe_release(made, self.title, safe_csv=safe_csv, series=self._mode)
             with new_release(path, overwrite=overwrite, progress=progress) as out:
                 with self._watch.step("tables"):
                     out.write_tables(made.release, safe_csv=safe_csv)
@@ -258,7 +274,23 @@ class Publication:
     def _basis(self) -> Basis:
         from lookalike.evaluation.report import Basis
 
-        return Basis.of(self.made)
+        return Basis.of(self.made, self._mode)
+
+    @property
+    def _mode(self) -> str | None:
+        return None if self.step is None else self.step.mode
+
+    def _recorded(self, folder: Path, *, overwrite: bool) -> AbstractContextManager[None]:
+        """Enters the release in the ledger of its series while it is written."""
+        return nullcontext() if self.step is None else self.step.record(folder, overwrite=overwrite)
+
+    def _list_people(self) -> dict[str, bytes]:
+        """Files of the private folder that say who is in which group, where a column says whose row it is."""
+        if self.recognised is None:
+            return {}
+        from lookalike.pipeline.series.people import private_files
+
+        return private_files(self._whole, self.recognised)
 
     def _report(self, basis: Basis, evaluation: Evaluation | None = None, examples: Examples | None = None) -> Report:
         from lookalike.evaluation.report import Report
@@ -270,6 +302,8 @@ class Publication:
         from lookalike.evaluation.report import describe_release
         from lookalike.files.releases.write import write_release
 
+        if self.step is not None and self.step.ledger is not None:
+            raise RecipeError("A release of a series is written with `write`, which enters it in the ledger.")
         manifest = describe_release(self._whole, self.title, safe_csv=safe_csv)
         return write_release(Path(folder), self.release, manifest=manifest)
 
@@ -321,6 +355,10 @@ def publish(
     categorical: Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
+    after: Iterable[Earlier] | Earlier = (),
+    series: str | Path | None = None,
+    mode: str | None = None,
+    destination: str | Path | None = None,
     rows: str = APART,
     keep: str = RANDOM,
     contribution: int | None = None,
@@ -355,6 +393,12 @@ def publish(
     the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
     nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
+
+    `after` names earlier releases of the same people, as folders or as pairs of a folder and its original: the release
+    is refused unless all promises hold for somebody who reads all of them. `series` names a series that keeps a private
+    ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or
+    with `apply_scheme` "frozen"). What is not written here at once says with `destination` which folder it will be
+    written to.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
@@ -397,7 +441,11 @@ def publish(
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
+    goes_to = destination or out
+    asked = ask_about_series(after, series, mode, None if goes_to is None else Path(goes_to).absolute().parent)
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
+        if asked is not None:
+            raise RecipeError("Releases in parts are not held against others. Publish in one piece, without parts.")
         from lookalike.pipeline.parts.persons import refuse_folding
 
         refuse_folding(recipe.persons)
@@ -422,16 +470,68 @@ def publish(
         read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
-        prepared = prepare(recipe, read)
-    made = run(prepared, progress)
-    made = replace(made, seconds={**watch.seconds, **made.seconds})
-    publication = Publication(made, named, recipient, scheme_out=None if scheme_out is None else Path(scheme_out))
+        if asked is not None:
+            recipe = asked.choose_method(recipe)
+        prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
+    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
     if scheme_out is not None:
+        publication = replace(publication, scheme_out=Path(scheme_out))
         # What cannot be written as asked is refused before anything is written.
         render_scheme(scheme_out, publication.scheme())
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication
+
+
+def ask_about_series(
+    after: Iterable[Earlier] | Earlier, series: str | Path | None, mode: str | None, parent: Path | None
+) -> Asked | None:
+    """What is said about other releases of the same people; None: nothing."""
+    if isinstance(after, str | Path):
+        after = [after]
+    listed = list(after)
+    if not listed and series is None and mode is None:
+        return None
+    from lookalike.pipeline.series.publishing import Asked
+
+    return Asked.of(listed, series, mode, parent)
+
+
+def publish_whole(
+    prepared: Prepared,
+    read: Table,
+    asked: Asked | None,
+    goes_to: str | Path | None,
+    title: str,
+    recipient: str | None,
+    watch: Stopwatch,
+    progress: Progress,
+    reading: dict[str, Any],
+) -> Publication:
+    """In one piece: made, audited, and held against earlier releases where some are named."""
+    step: Step | None = None
+    warned: tuple[str, ...] = ()
+    names: Sequence[str] | None = None
+    if asked is not None:
+        from lookalike.pipeline.series.publishing import open_step
+
+        with watch.step("series"):
+            step = open_step(asked, prepared, read, reading)
+            prepared = step.prepared
+        names = None if prepared.data.owners is None else step.names
+    else:
+        from lookalike.pipeline.series.people import find_names
+        from lookalike.pipeline.series.registry import find_known, list_ledgers
+
+        names = find_names(read, prepared.data)
+        if ledgers := list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent):
+            warned = tuple(find_known(ledgers, read, prepared.data))
+    made = run(prepared, progress)
+    if step is not None:
+        with watch.step("series"):
+            step.check(made)
+    made = replace(made, seconds={**watch.seconds, **made.seconds}, notes=(*warned, *made.notes))
+    return Publication(made, title, recipient, step=step, recognised=names)
 
 
 def _publish_in_parts(

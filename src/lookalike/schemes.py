@@ -8,9 +8,8 @@ la.apply_scheme("february.csv", "scheme.yaml", suppress=0.02).write("february")
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.data.folding import fold_texts, made_columns
@@ -24,9 +23,12 @@ from lookalike.files.releases.describe import check_titles
 from lookalike.files.schemes import read_scheme
 from lookalike.files.tables import read_columns
 from lookalike.pipeline.recipe import ModelLike, Recipe, parse_promises, prepare
-from lookalike.pipeline.run import Stopwatch, run
+from lookalike.pipeline.run import Stopwatch
 from lookalike.progress import Progress, silent
-from lookalike.publication import Publication
+from lookalike.publication import Publication, ask_about_series, publish_whole
+
+if TYPE_CHECKING:
+    from lookalike.pipeline.series.publishing import Earlier
 
 
 def apply_scheme(
@@ -50,6 +52,10 @@ def apply_scheme(
     recipient: str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
+    after: Iterable[Earlier] | Earlier = (),
+    series: str | Path | None = None,
+    mode: str | None = None,
+    destination: str | Path | None = None,
     progress: Progress = silent,
     **reading: Any,
 ) -> Publication:
@@ -58,7 +64,8 @@ def apply_scheme(
     The release is audited against this table like any other. `suppress` is the largest share of records that may be
     left out: whole cells that do not keep the promise by themselves. Records with values that the scheme's domain lacks
     are published in outer cells; `notes` count them. `model` replaces the promises of the scheme, `adversary` whom they
-    hold against. Person settings and reading options are those of `publish`.
+    hold against. All other arguments are those of `publish`; a `series` with `mode="frozen"` publishes the same people
+    again and again in these cells, and lets rows wait that would give somebody away.
     """
     check_titles(title=title, recipient=recipient)
     given = scheme if isinstance(scheme, Scheme) else read_scheme(scheme)
@@ -83,16 +90,18 @@ def apply_scheme(
             rows_are_persons=rows_are_persons,
         ),
     )
+    goes_to = destination or out
+    asked = ask_about_series(after, series, mode, None if goes_to is None else Path(goes_to).absolute().parent)
     watch = Stopwatch()
     with watch.step("read"):
         made_later = made_columns(recipe.persons.fold)
         read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
-        prepared = prepare(recipe, read)
-    made = run(prepared, progress)
-    made = replace(made, seconds={**watch.seconds, **made.seconds})
-    publication = Publication(made, title or "Anonymised table", recipient)
+        recipe = recipe if asked is None else asked.choose_method(recipe)
+        prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
+    named = title or "Anonymised table"
+    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication

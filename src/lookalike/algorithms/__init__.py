@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
+from lookalike.algorithms.shared.m_invariant import MInvariant
 from lookalike.algorithms.shared.synthesis import DEFAULT, Synthesizer
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Algorithm
@@ -38,6 +39,9 @@ def parse_algorithm(text: str) -> Algorithm:
         return parse_component(text, "algorithm", {name: FixedCells})
     if name in SYNTHESIZERS:
         raise Unsupported(SYNTHESIZERS[name].refusal())
+    if name == MInvariant.name:
+        # Needs the ledger of a series, so nobody names it for a release by itself; releases say it.
+        return parse_component(text, "algorithm", {name: MInvariant})
     return parse_component(text, "algorithm", ALGORITHMS)
 
 

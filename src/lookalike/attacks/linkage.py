@@ -126,7 +126,7 @@ class Linkage(WrittenAttack):
 
     def _find_persons(self, target: Target) -> Finding:
         original, noun = target.original, target.original.schema.unit_name
-        published, at_once = count_persons(target), count_persons_of_points(original)
+        published, at_once = _count_persons(target), _count_persons_of_points(original)
         n_persons, threshold = original.n_persons, float(self.threshold)
         # Somebody without any row in the release is not found.
         smallest = published.smallest[published.smallest > 0]
@@ -218,19 +218,19 @@ class Counted(NamedTuple):
     """Whether every person is in one class only."""
 
 
-def count_persons(target: Target) -> Counted:
+def _count_persons(target: Target) -> Counted:
     """Persons that an attacker who knows one row cannot tell apart."""
     if not isinstance(target.release, Grouped):
         # Quasi-identifiers are published as they are, and records left out tell persons apart no better.
         classes = PersonClasses.of(target)
         left = classes.records if classes is not None and target.release.withheld.n_suppressed else None
-        return count_persons_of_points(target.original, left)
+        return _count_persons_of_points(target.original, left)
     classes = PersonClasses.of(target)
     assert classes is not None
     return _count_by_class(classes.units, classes.owners, classes.n_persons)
 
 
-def count_persons_of_points(original: Microdata, records: NDArray[np.int64] | None = None) -> Counted:
+def _count_persons_of_points(original: Microdata, records: NDArray[np.int64] | None = None) -> Counted:
     """Persons with exactly the same quasi-identifiers in some row."""
     records = np.arange(original.n_rows) if records is None else records
     points = joint_ids(tuple(original.quasi[records].T), len(records))

@@ -181,6 +181,8 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
         detail = f"{counted(n_told, 'row')} made up with values that no record has; set aside, as any reader would"
     else:
         detail = f"{counted(withheld.n_dummies, 'row')} made up, declared to look like any other"
+        if is_by_group(reading):
+            detail += ", with their number in each group"
     problem = next(_dummy_problems(reading, adversary, withheld.n_dummies - n_told), None)
     return Check("rows made up", problem is None, problem or detail)
 
@@ -211,11 +213,44 @@ def _dummy_problems(reading: Reading, adversary: str, n_hidden: int) -> Iterator
             f"{counted(n_hidden, 'row')} made up for {counted(n_real, 'record')}: a row is more likely made up than "
             "not, so it hides nobody. Make up fewer rows than there are records"
         )
-    if n_hidden and _chance_of_made_up_values(reading) < SELDOM:
+    if is_by_group(reading):
+        yield from _problems_by_group(reading)
+    elif n_hidden and _chance_of_made_up_values(reading) < SELDOM:
         yield (
             "within groups the values of made-up rows differ from those of records: rows chosen at random have such "
             "values with probability below 1e-9. Draw the values of a group's made-up rows as its records have them"
         )
+
+
+def is_by_group(reading: Reading) -> bool:
+    """Whether made-up rows are declared group by group, in numbered groups."""
+    return isinstance(reading.release, Grouped) and reading.release.made_up_of_group is not None
+
+
+def _problems_by_group(reading: Reading) -> Iterator[str]:
+    """Where the number of made-up rows of each group is published, they hide nobody by their number.
+
+    What they say then rests on each group having every value once: whichever rows are made up, the persons of the group
+    have values of one set, and nothing tells which. So no value may occur twice in a group.
+    """
+    release = reading.release
+    assert isinstance(release, Grouped)
+    assert release.made_up_of_group is not None
+    n_groups = len(release.made_up_of_group)
+    sizes = np.bincount(release.group_of_row, minlength=n_groups)
+    if (release.made_up_of_group < 0).any() or (release.made_up_of_group >= np.maximum(sizes, 1)).any():
+        yield "a group is declared to have as many made-up rows as rows, or more, or fewer than none"
+    if int(release.made_up_of_group.sum()) != release.withheld.n_dummies:
+        yield "the numbers of made-up rows of all groups do not add up to the number declared"
+    for index, domain in enumerate(reading.original.domains.sensitive):
+        codes = release.sensitive[:, index].astype(np.int64)
+        keys = release.group_of_row.astype(np.int64) * domain.n_codes + codes
+        n_twice = len(codes) - len(np.unique(keys))
+        if n_twice:
+            yield (
+                f"{counted(n_twice, 'row')} repeat a value of {quoted(domain.name)} in their group, so that declared "
+                "numbers of made-up rows may say whose value is whose"
+            )
 
 
 def _chance_of_made_up_values(reading: Reading) -> float:

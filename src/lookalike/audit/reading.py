@@ -332,8 +332,11 @@ class Reading:
 
     @cached_property
     def unit_of_row(self) -> Ints:
-        """Rows that a reader takes for one group: identical cells, in one part."""
-        return self.in_parts(self.boxes.class_of_row)
+        """Rows that a reader takes for one group: identical cells, in one part, with one number if groups have one."""
+        release, classes = self.release, self.boxes.class_of_row
+        if isinstance(release, Grouped) and release.made_up_of_group is not None:
+            classes = joint_ids((classes, release.group_of_row), len(classes))
+        return self.in_parts(classes)
 
     def in_parts(self, units: Ints) -> Ints:
         """Units of the rows of a grouped or matched release, those of each part by themselves."""
@@ -402,7 +405,9 @@ class Reading:
     def is_told_dummy(self) -> NDArray[np.bool_]:
         """Rows whose sensitive value no original record has: anybody sets them aside."""
         told = np.zeros(len(self.release.sensitive), dtype=bool)
-        if isinstance(self.release, Perturbed):
+        by_group = isinstance(self.release, Grouped) and self.release.made_up_of_group is not None
+        if isinstance(self.release, Perturbed) or by_group:
+            # Made up group by group for values that earlier releases had: nobody is told which values there are now.
             return told
         for index in range(self.release.sensitive.shape[1]):
             told |= self.original.prior(index)[self.release.sensitive[:, index]] == 0

@@ -177,6 +177,9 @@ class Microdata:
     """The place of each record among those of its person, from 0 on, where rows are published linked; None: apart."""
     number_known: bool = field(default=True, kw_only=True)
     """Whether the attacker may know how many records a person has."""
+    owners: NDArray[np.int32] | None = field(default=None, kw_only=True)
+    """The person of each record as a code of the person column, to recognise people in a later table. Never
+    published, and never looked at by a method."""
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive", "carried"):
@@ -210,6 +213,7 @@ class Microdata:
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
             persons=_number_persons(table, schema.unit),
             individuals=None if schema.household is None else _number_persons(table, schema.person),
+            owners=None if (named := schema.person or schema.household) is None else table[named.name].codes,
         )._check_households()
 
     def _check_households(self) -> Microdata:
@@ -235,6 +239,7 @@ class Microdata:
             carried=self.carried[records],
             persons=None if self.persons is None else self.persons[records],
             individuals=None if self.individuals is None else self.individuals[records],
+            owners=None if self.owners is None else self.owners[records],
             visits=None if self.visits is None else self.visits[records],
         )
 

@@ -75,6 +75,8 @@ class Sets:
 
 
 Extents = Ranges | Sets
+COUNTERFEITS = "counterfeits"
+"""The table that says how many rows of each group are made up."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +111,13 @@ class ExtentCells:
     role: Role = Role.QUASI
 
 
-BUCKET, PERSON, VISIT = "bucket", "person", "visit"
+BUCKET, PERSON, VISIT, COUNT = "bucket", "person", "visit", "count"
 """Roles, and names, of columns of numbers."""
 
 
 @dataclass(frozen=True)
 class NumberCells:
-    """A published column of plain whole numbers that is no attribute of a person (a bucket number)."""
+    """A published column of plain whole numbers that is no attribute of a person: a bucket number, or how many rows."""
 
     name: str
     numbers: NDArray[np.int64]
@@ -203,16 +205,23 @@ class Grouped(_Generalised):
     form: ClassVar[str] = "grouped"
     group_of_row: NDArray[np.int32]
     linked: LinkedRows | None = None
+    made_up_of_group: NDArray[np.int64] | None = None
+    """How many rows of each group are made up, where the release declares that; its groups are then numbered."""
 
     def tables(self) -> tuple[PublishedTable, ...]:
         (table,) = super().tables()
-        if self.linked is None:
+        if self.linked is not None:
+            numbers = (
+                NumberCells(PERSON, self.linked.person_of_row, PERSON),
+                NumberCells(VISIT, self.linked.visit_of_row, VISIT),
+            )
+            return (PublishedTable(table.name, (*numbers, *table.columns)),)
+        if self.made_up_of_group is None:
             return (table,)
-        numbers = (
-            NumberCells(PERSON, self.linked.person_of_row, PERSON),
-            NumberCells(VISIT, self.linked.visit_of_row, VISIT),
-        )
-        return (PublishedTable(table.name, (*numbers, *table.columns)),)
+        number = NumberCells("group", self.group_of_row.astype(np.int64))
+        groups = NumberCells("group", np.arange(len(self.made_up_of_group), dtype=np.int64))
+        made_up = NumberCells(COUNTERFEITS, self.made_up_of_group, COUNT)
+        return PublishedTable(table.name, (number, *table.columns)), PublishedTable(COUNTERFEITS, (groups, made_up))
 
     @property
     def unit_of_row(self) -> NDArray[np.int32]:

@@ -30,6 +30,7 @@ from lookalike.files.releases.tablefiles import Parts
 from lookalike.files.tables import read_whole
 from lookalike.files.urls import STANDARD_INPUT, at_hand, is_url
 from lookalike.pipeline.hidden_data.grounds import Findings, agree_schema, exact_columns, list_declared, list_stated
+from lookalike.pipeline.series.invariance import with_published_values
 
 # What only an audit needs (reports, charts, the bytes of files) is loaded for audits alone.
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def _reopen_folder(
         counted.refuse_rows(table, used)
     table = counted.fold(table, used)
     data, kept = counted.select(Microdata.encode(table, used), table)
+    data = with_published_values(data, opened)
     found = over_original(opened, data)
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
     examined, documents, ignored = Findings(), None, [f"column {quoted(name)} (ignored on request)" for name in ignore]

@@ -110,10 +110,12 @@ def prepare(
     table: Table | Microdata,
     *,
     among: Iterable[type[Algorithm]] | None = None,
+    eligible: bool = True,
 ) -> Prepared:
     """Decide everything that a run needs; raises if no release, or no algorithm, can keep the promises.
 
-    `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
+    `among`: the algorithms that may be chosen where the recipe names none; all, if left out. `eligible`: whether the
+    table must allow some release of its own records that keeps the promises; not so where rows are made up.
     """
     if isinstance(table, Table):
         table = fold_for(recipe.schema, table, recipe.persons)
@@ -132,7 +134,7 @@ def prepare(
             f"{', or let rows be drawn (--keep random)' if used.startswith('keep') else ''}."
         )
     promises = settle(recipe.promises, data)
-    requirements = require(promises, data)
+    requirements = require(promises, data, eligible=eligible)
     kinds = ALGORITHMS.values() if among is None else among
     algorithm, reason = _choose(recipe, promises, requirements, data, kinds)
     return Prepared(
@@ -248,13 +250,14 @@ def drop_persons(recipe: Recipe) -> Recipe:
     return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
 
 
-def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
-    """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
+def require(promises: Sequence[Promise], data: Microdata, *, eligible: bool = True) -> tuple[Requirement, ...]:
+    """What every group must satisfy; raises `Infeasible` if no release can keep a promise (unless not `eligible`)."""
     requirements = []
     for promise in promises:
         index = None if promise.column is None else data.domains.sensitive_index(promise.column)
         prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
-        promise.model.check_eligible(prior, domain)
+        if eligible:
+            promise.model.check_eligible(prior, domain)
         requirements.append(promise.model.requirement(prior, domain, index))
     return tuple(requirements)
 

@@ -101,6 +101,54 @@ def choose_mondrian(page: Page) -> None:
     page.wait_for_url("**/run")
 
 
+def test_whose_rows_these_are_is_asked_and_chosen(page: Page, tmp_path: Path) -> None:
+    """The refusal is a choice with two ways out; then the rows of one person, and what it means for the release."""
+    lines = [
+        f"p{person},{20 + person % 30},{'abcdefgh'[(person + visit) % 8]}" for person in range(60) for visit in (1, 2)
+    ]
+    (tmp_path / "visits.csv").write_text("\n".join(["patient_id,age,disease", *lines]) + "\n")
+    page.fill("#path", str(tmp_path / "visits.csv"))
+    page.press("#path", "Enter")
+    page.wait_for_url("**/columns")
+    # It was proposed; somebody thinks otherwise.
+    page.wait_for_selector("#persons-form")
+    page.select_option("tr[data-column=patient_id] select[name=role]", "identifier")
+    page.wait_for_selector("#repeated")
+    page.click("#rows-are-persons")
+    page.wait_for_selector("#stated")
+    page.click("#take-back")
+    page.wait_for_selector("#repeated")
+    page.click("#declare-person")
+    page.wait_for_selector("#persons-form")
+    assert page.input_value("tr[data-column=patient_id] select[name=role]") == "person"
+    page.fill("#contribution", "0")
+    page.press("#contribution", "Tab")
+    page.fill("#contribution", "1")
+    page.press("#contribution", "Tab")
+    page.wait_for_selector("#left-out >> text=60 rows of 60 persons")
+    page.fill("#contribution", "")
+    page.press("#contribution", "Tab")
+    page.wait_for_selector("#left-out", state="detached")
+    page.check("#rows-one")
+    page.wait_for_selector("#left-out")
+    assert not page.is_visible("#known-line")
+    page.check("#rows-apart")
+    page.wait_for_selector("#left-out", state="detached")
+    page.uncheck("#number-known")
+    page.wait_for_selector("#persons-say >> text=does not know how many rows")
+    page.reload()
+    assert not page.is_checked("#number-known")
+    page.select_option("tr[data-column=age] select[name=role]", "quasi-identifier")
+    page.select_option("tr[data-column=disease] select[name=role]", "sensitive")
+    to_promises(page)
+    promise(page, "k-anonymity", "4")
+    choose_mondrian(page)
+    assert "60 persons, by patient_id; rows apart; others do not know" in page.inner_text("#run-form")
+    page.click("#start")
+    page.wait_for_url("**/results**")
+    assert "120 rows of 60 persons" in page.inner_text("dl.facts")
+
+
 def test_the_whole_way_on_the_sample(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with a_studio(tmp_path, report="full") as studio, a_page(studio, browser) as page:
         go_the_whole_way(page, tmp_path, monkeypatch)

@@ -138,6 +138,12 @@ def test_what_a_promise_allows_is_of_persons(client: TestClient, project: str) -
     methods = {row["name"]: row["refused"] for row in client.get(f"{project}/methods").json()["methods"]}
     assert methods["mondrian"] is None
     assert "counts rows, not persons" in methods["burel"]
+    client.put(f"{project}/persons", json={"rows": "linked"})
+    linked = client.get(f"{project}/allows", params={"model": "l-diversity:2"}).json()
+    assert "all rows of a person" in linked["sentences"][0]
+    methods = {row["name"]: row["refused"] for row in client.get(f"{project}/methods").json()["methods"]}
+    assert methods["groups"] is None
+    assert "not whole persons" in methods["mondrian"]
     client.put(f"{project}/persons", json={"rows": "one"})
     methods = {row["name"]: row["refused"] for row in client.get(f"{project}/methods").json()["methods"]}
     assert methods["two-size"] is None
@@ -182,6 +188,12 @@ def test_a_run_counts_persons(settings: dict[str, Any], client: TestClient, proj
     assert {name: stated[name] for name in settings} == settings
     page = client.get(f"{project.removeprefix('/api')}/export").text
     assert ("private.zip" in page) == ("keep" not in settings)
+
+
+def test_a_release_that_needs_nothing_private_has_nothing_private(client: TestClient, done: str) -> None:
+    refused(client.get(f"{done}/private.zip"), "keeps nothing private")
+    page = client.get(f"{done.partition('/runs')[0].removeprefix('/api')}/export").text
+    assert "private.zip" not in page
 
 
 def test_pages_ask_and_show(client: TestClient, project: str) -> None:

@@ -180,7 +180,7 @@ def test_tables_of_one_row_per_person_say_nothing_of_it(tmp_path: Path) -> None:
     made.write(tmp_path / "release", report="full")
     for folder in ("release", "release PRIVATE"):
         report = json.loads((tmp_path / folder / "report.json").read_text())
-        assert not {"persons", "unit", "most_rows", "states_persons", "numbers", "against_rows"} & set(report)
+        assert not {"persons", "unit", "known", "most_rows", "states_persons", "numbers", "against_rows"} & set(report)
     assert compare_with_rows(made.made) is None
     assert describe_numbers(made.made) == ()
 
@@ -209,6 +209,7 @@ def test_a_release_by_persons_is_attacked_and_measured_with_its_private_folder(
     assert found.made[0].finding.figures["highest prosecutor risk"] == 1 / min(made.made.crowds)
     measured = la.measure(table, folder, private=private)
     assert measured["average_group_size"] == pytest.approx(made.losses["average_group_size"])
+    assert measured.notes[-1].startswith("Sizes of groups are numbers of different persons;")
 
 
 def test_counts_from_a_release_are_said_to_be_of_rows(written: tuple[la.Publication, Path], tmp_path: Path) -> None:
@@ -219,3 +220,18 @@ def test_counts_from_a_release_are_said_to_be_of_rows(written: tuple[la.Publicat
     one = published(rows="one", contribution=None)
     one.write(tmp_path / "one")
     assert la.open_release(tmp_path / "one").notes == []
+
+
+def test_a_report_on_linked_rows_names_all_rows(tmp_path: Path) -> None:
+    made = published(rows="linked", model=["k-anonymity:4"], algorithm="groups", contribution=3)
+    made.write(tmp_path / "release", report="full")
+    for folder in ("release", "release PRIVATE"):
+        page = (tmp_path / folder / "report.html").read_text()
+        assert "knows the quasi-identifiers of all rows of a person" in page
+        assert "one row of" not in page
+        assert "at least 4 different persons" in page
+    assert "of all rows of a person" in (tmp_path / "release" / "README.txt").read_text()
+    report = json.loads((tmp_path / "release PRIVATE" / "report.json").read_text())
+    assert report["known"] == "all rows"
+    assert {line["attack"] for line in report["attacks"]} >= {"linkage", "homogeneity", "skewness", "corruption"}
+    assert "one by one" in report["attacks_not_made"]["naive-bayes"]

@@ -15,6 +15,7 @@ from lookalike.apps.cli.options import (
     reading_from,
     reading_options,
     refuse_beside_stdout,
+    series_options,
 )
 from lookalike.apps.cli.publish import report_options, run_publish
 from lookalike.data.adversary import ADVERSARIES
@@ -39,6 +40,7 @@ from lookalike.data.adversary import ADVERSARIES
 @click.option("--person", metavar="COLUMN", help="The column that says whose row it is; promises count persons.")
 @click.option("--household", metavar="COLUMN", help="The column of households; promises count households instead.")
 @person_options
+@series_options
 @click.option(
     "--out",
     required=True,

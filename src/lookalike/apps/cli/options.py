@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from lookalike.apps.cli.output import STDOUT, send_to_stdout
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.person_settings import APART, KEPT, RANDOM, ROWS
+from lookalike.data.series_modes import MODES
 from lookalike.errors import Unsupported
 from lookalike.files.databases.address import is_address
 
@@ -123,6 +124,29 @@ person_options = options_together(
 """How the rows of one person are published."""
 
 
+series_options = options_together(
+    click.option(
+        "--after",
+        multiple=True,
+        metavar="RELEASE",
+        help="An earlier release of the same people (repeatable), or RELEASE=ORIGINAL with the table that it was made "
+        "from: publish only what keeps all promises for somebody who reads all of them.",
+    ),
+    click.option(
+        "--series",
+        metavar="NAME",
+        help="Keep a private ledger of the releases of these people, and hold every release against all before it.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(MODES),
+        help="How a series is kept. checked: every release is held against all before it; m-invariant: every person "
+        "keeps the same set of values; frozen: cells that never change, with lookalike apply. By default checked.",
+    ),
+)
+"""What is said about other releases of the same people."""
+
+
 def model_option(help: str, *, required: bool = False) -> Callable[[Command], Command]:
     return click.option("--model", "models", multiple=True, required=required, metavar="MODEL", help=help)
 
@@ -174,6 +198,7 @@ _NEEDS_FOLDER = {
     "overwrite": "--overwrite",
     "pdf": "--pdf",
     "publish_scores": "--publish-scores",
+    "series": "--series",
     "title": "--title",
     "to": "--to",
     "scheme_out": "--scheme-out",

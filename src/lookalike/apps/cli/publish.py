@@ -24,6 +24,7 @@ from lookalike.apps.cli.options import (
     refuse_beside_stdout,
     refuse_misplaced,
     schema_from,
+    series_options,
     settings_from,
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
@@ -72,6 +73,7 @@ class _Publish(click.Command):
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
 @adversary_option("Whom the promise must hold against.")
 @person_options
+@series_options
 @click.option(
     "--out",
     required=True,
@@ -150,6 +152,7 @@ def run_publish(
     """Make a release by `make` (by default `la.publish`), write it where it belongs, and say what came of it."""
     from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
     from lookalike.files.schemes import check_scheme_target
+    from lookalike.files.urls import is_url
     from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import publish as publish_table
 
@@ -165,6 +168,8 @@ def run_publish(
     writing, tables = Stopwatch(), tuple[str, ...]()
     with TerminalProgress() as progress:
         where: dict[str, Any] = {"out": out, "overwrite": overwrite} if in_parts else {}
+        if asked.get("after") is not None and out != STDOUT and not is_url(out):
+            where["destination"] = out
         publication = (make or publish_table)(data, progress=progress, **asked, **where, **(reading or {}))
         files = list(publication.files)
         if not in_parts:

@@ -296,7 +296,7 @@ def download_release(job: Found) -> FileResponse:
     "/projects/{id}/runs/{number}/private.zip", response_class=FileResponse, responses=openapi.sends("application/zip")
 )
 def download_private(job: Found) -> FileResponse:
-    """What the publisher keeps, where an audit of the release needs it: which record became which row."""
+    """What the publisher keeps, where an audit of the release needs it: whose row is whose, or how rows were drawn."""
     return FileResponse(results.archive_private(job), media_type="application/zip", filename="private.zip")
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
 from lookalike.apps.studio.workspace import Project
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import value_text
 from lookalike.data.person_settings import LINKED, Unit
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
 from lookalike.evaluation.advise.promises import belief_in_extremes
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
@@ -64,7 +65,7 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
         data = project.selected()
         promises = settle([parse_promise(text)], data)
         requirements = require(promises, data)
-        _refuse_unserved(promises, data, project.adversary)
+        _refuse_unserved(promises, requirements, data, project.adversary)
     except LookalikeError as error:
         nearest = error.nearest if isinstance(error, Infeasible) else None
         return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
@@ -98,12 +99,27 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
     }
 
 
-def _refuse_unserved(promises: Sequence[Promise], data: Microdata, adversary: str) -> None:
+def _refuse_unserved(
+    promises: Sequence[Promise], requirements: Sequence[Requirement], data: Microdata, adversary: str
+) -> None:
     """Raise `Unsupported` if no method keeps such a promise for persons who have several rows."""
-    reasons = [refuse_persons(kind().facing(adversary), promises, data, adversary) for kind in ALGORITHMS.values()]
+    methods = (kind().facing(adversary) for kind in ALGORITHMS.values())
+    reasons = [_refuse(one, promises, requirements, data, adversary) for one in methods]
     said = [reason for reason in reasons if reason is not None]
     if len(said) == len(reasons):
         raise Unsupported(f"{said[0][:1].upper()}{said[0][1:]}.")
+
+
+def _refuse(
+    algorithm: Algorithm,
+    promises: Sequence[Promise],
+    requirements: Sequence[Requirement],
+    data: Microdata,
+    adversary: str,
+) -> str | None:
+    """Why a method cannot keep these promises for persons with several rows, apart or linked, or None."""
+    reason = refuse_persons(algorithm, promises, data, adversary)
+    return reason or (None if data.visits is None else algorithm.refuses_linked_rows(requirements))
 
 
 def forget_broken(project: Project) -> None:
@@ -118,8 +134,7 @@ def forget_broken(project: Project) -> None:
 def check_models(project: Project, models: Sequence[str], adversary: str) -> None:
     data = project.selected()
     promises = settle([parse_promise(text) for text in models], data)
-    require(promises, data)
-    _refuse_unserved(promises, data, adversary)
+    _refuse_unserved(promises, require(promises, data), data, adversary)
 
 
 def describe_methods(project: Project) -> dict[str, Any]:
@@ -135,7 +150,7 @@ def describe_methods(project: Project) -> dict[str, Any]:
     for row in describe_algorithms():
         algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
         reason = find_refusal(algorithm, project.adversary, prepared.promises, prepared.requirements, data.domains)
-        reason = reason or refuse_persons(algorithm, prepared.promises, data, project.adversary)
+        reason = reason or _refuse(algorithm, prepared.promises, prepared.requirements, data, project.adversary)
         rows.append(
             {
                 "name": row["name"],

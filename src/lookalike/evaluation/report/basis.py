@@ -101,6 +101,8 @@ class Basis:
     """How many persons and rows the original has, in sentences."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
+    series: str | None = None
+    """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
     internal: bool = True
     """Whether this is for the owner of the original alone."""
 
@@ -148,9 +150,9 @@ class Basis:
         )
 
     @classmethod
-    def of(cls, made: Made) -> Basis:
+    def of(cls, made: Made, series: str | None = None) -> Basis:
         """Of a release that was made here."""
-        known: dict[str, Any] = {}
+        known: dict[str, Any] = {"series": series}
         if isinstance(made, MadeWhole):
             bound = made.loss_bound
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
@@ -183,6 +185,7 @@ class Basis:
         algorithm: Algorithm,
         losses: dict[str, float],
         loss_by_column: dict[str, float],
+        series: str | None = None,
         persons: StatedPersons | None = None,
     ) -> Basis:
         """Of a release that was read back over its original."""
@@ -200,6 +203,7 @@ class Basis:
             crowds=(seen[0] if seen else examined.exposure(None)).crowds if shown else {},
             losses=losses,
             loss_by_column=loss_by_column,
+            series=series,
             persons=persons,
         )
 

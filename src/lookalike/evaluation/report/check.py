@@ -50,6 +50,8 @@ class Documents:
     """Made-up people, made again from the release."""
     same_types: bool
     """Whether the original was read with the types that its publisher read; values are sorted by them."""
+    series: str | None = None
+    """How the release was held against others, as its description states."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def read_documents(opened: ReleaseFolder, data: Microdata) -> Documents | None:
             examples = make_up_examples(opened)
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
     same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
-    return Documents(manifest.title, contents, examples, same_types)
+    return Documents(manifest.title, contents, examples, same_types, manifest.series)
 
 
 def check_documents(
@@ -106,6 +108,7 @@ def check_documents(
         algorithm=algorithm,
         losses=losses,
         loss_by_column=by_column,
+        series=documents.series,
         persons=persons,
     ).public()
     checks: tuple[Check, ...] = ()

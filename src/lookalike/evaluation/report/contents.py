@@ -21,6 +21,7 @@ from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
+from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
@@ -95,6 +96,8 @@ class Report:
     """Whose rows these are, where persons may have several."""
     unit: str | None = None
     """What is counted in place of rows: person or household."""
+    known: str | None = None
+    """The rows of it that the attacker knows."""
     most_rows: int | None = None
     """The most rows of a person that are published; None: all."""
     states_persons: bool = False
@@ -157,6 +160,7 @@ class Report:
             ),
             persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             unit=None if basis.unit is None else basis.unit.noun,
+            known=None if basis.unit is None else basis.unit.known,
             most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
             states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
             numbers=basis.numbers,
@@ -202,7 +206,7 @@ class Report:
         return to_html(self)
 
 
-_OF_PERSONS = ("persons", "unit", "most_rows", "states_persons", "numbers", "against_rows")
+_OF_PERSONS = ("persons", "unit", "known", "most_rows", "states_persons", "numbers", "against_rows")
 
 
 def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | None:
@@ -239,8 +243,9 @@ def _cautions(basis: Basis) -> tuple[str, ...]:
         if columns
         else "It does not limit what can be learned about a person's sensitive values."
     )
+    alone = "The promise is about this release alone. A second release of overlapping data can break both."
     return (
-        "The promise is about this release alone. A second release of overlapping data can break both.",
+        alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
         "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
         "the table, can infer more.",
         *several,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, state_promise
@@ -36,7 +37,7 @@ def wants_full_report(report: str | None, *, scores: bool) -> bool:
     return report == FULL
 
 
-def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manifest:
+def describe_release(made: Made, title: str, *, safe_csv: bool = False, series: str | None = None) -> Manifest:
     persons = state_persons(made.recipe)
     return Manifest(
         title=title,
@@ -45,6 +46,7 @@ def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manif
         adversary=made.adversary,
         created=datetime.date.today(),
         safe_csv=safe_csv,
+        series=series,
         persons=persons,
     )
 
@@ -66,12 +68,13 @@ def open_destination(
     owners: dict[str, bytes] | None,
     kept: Private | None,
     *,
+    people: Mapping[str, bytes] = MappingProxyType({}),
     overwrite: bool,
 ) -> Iterator[Path]:
     """Where to write a release folder, until the block ends; then its private part appears beside it.
 
-    The private part has the `owners` documents as they are at the end (None: there are none), and what of the run is
-    `kept`.
+    The private part has the `owners` documents as they are at the end (None: there are none), the list of `people`, and
+    what of the run is `kept`.
     A release for a URL is written here first, and sent when the block ends.
     """
     if is_url(folder):
@@ -87,6 +90,7 @@ def open_destination(
         written = False
         try:
             documents = {} if owners is None else owners
+            documents.update(people)
             with private_beside(Path(folder), kept or Private(), documents=documents, overwrite=overwrite):
                 yield Path(folder)
                 written = True

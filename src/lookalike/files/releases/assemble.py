@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
 from lookalike.data.release import Extents, Grouped, Perturbed, Ranges, Release, Sets, Withheld, is_numeric_cell
 from lookalike.data.schema import NUMBER_LIKE, ValueType
-from lookalike.errors import DataError, counted, quoted
+from lookalike.errors import DataError, counted, explain_change, quoted
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -260,6 +260,31 @@ def group_rows(
         sensitive=sensitive,
         carried=carried,
         withheld=withheld,
+    )
+
+
+def number_groups(
+    domains: Domains,
+    columns: Sequence[tuple[Extents, NDArray[np.int32]]],
+    sensitive: Codes,
+    carried: Codes,
+    withheld: Withheld,
+    numbers: NDArray[np.int64],
+    made_up: NDArray[np.int64],
+) -> Grouped:
+    """Groups by their published numbers, which must have the same cells in all rows."""
+    first_rows = np.unique(numbers, return_index=True)[1]
+    for _, unit_of_row in columns:
+        if (unit_of_row[first_rows][numbers] != unit_of_row).any():
+            raise explain_change("Rows of a group have different cells")
+    return Grouped(
+        domains=domains,
+        extents=tuple(take(extents, unit_of_row[first_rows]) for extents, unit_of_row in columns),
+        group_of_row=numbers.astype(np.int32),
+        sensitive=sensitive,
+        carried=carried,
+        withheld=withheld,
+        made_up_of_group=made_up,
     )
 
 

@@ -48,6 +48,7 @@ class Encoding(StrEnum):
     NODE = "node"
     SET = "set"
     BUCKET = "bucket"
+    COUNT = "count"
     PERSON = "person"
     VISIT = "visit"
 
@@ -69,8 +70,8 @@ class Field:
 
     @property
     def is_number(self) -> bool:
-        """Whether it numbers buckets, persons or visits, and is no column of the original."""
-        return self.encoding in (Encoding.BUCKET, Encoding.PERSON, Encoding.VISIT)
+        """Whether it numbers groups, persons or visits, or counts rows, and is no column of the original."""
+        return self.encoding in (Encoding.BUCKET, Encoding.PERSON, Encoding.VISIT, Encoding.COUNT)
 
 
 def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:

@@ -25,6 +25,7 @@ from lookalike.data.microdata import Domain, Domains
 from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
+from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
 from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
 from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape
@@ -143,6 +144,8 @@ class Manifest:
     description: str = ""
     safe_csv: bool = False
     """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
+    series: str | None = None
+    """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
     persons: StatedPersons | None = None
     """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
 
@@ -225,6 +228,8 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     }
     if manifest.safe_csv:
         block["safe_csv"] = True
+    if manifest.series is not None:
+        block["series"] = manifest.series
     if manifest.persons is not None:
         block["persons"] = manifest.persons.to_plain()
     if manifest.created is not None:
@@ -249,6 +254,7 @@ def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
 ENCODING_SENTENCES = {
     Encoding.EXACT: "A plain value. An empty cell means missing.",
     Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
+    Encoding.COUNT: "How many rows of the group are made up.",
     Encoding.PERSON: (
         "A number per person, drawn anew for this release: rows with the same number are of one person. It means "
         "nothing else, and is another one in every release."
@@ -366,6 +372,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         version=str(block["version"]),
         created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
         safe_csv=bool(block.get("safe_csv", False)),
+        series=_series_of(block),
         persons=StatedPersons.from_plain(block["persons"]) if "persons" in block else None,
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
@@ -380,6 +387,13 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         files=tuple(str(name) for name in block["files"]),
         parts={str(table["name"]): _parts(table) for table in block["tables"]} if in_parts else {},
     )
+
+
+def _series_of(block: Mapping[str, Any]) -> str | None:
+    mode = block.get("series")
+    if mode is not None and mode not in MODE_SENTENCES:
+        raise ValueError("a series of an unknown mode")
+    return None if mode is None else str(mode)
 
 
 def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:

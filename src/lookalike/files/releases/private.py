@@ -42,6 +42,12 @@ report.html, report.json, report.pdf and audit.json say all that is known about 
 right, errors of queries, predictions and other figures that were scored on the original. Together with the release such
 figures can reveal a person's values. The release folder has a report and an audit of its own, which may be handed over.
 """
+PEOPLE = ("people.parquet", "people.key")
+_README_PEOPLE = """
+people.parquet says which person, by a digest under the key in people.key, is in which group. A later release of the
+same people needs it to be held against this one (lookalike publish --after). Both together undo the release for
+somebody who can guess identifiers.
+"""
 _README_LINKAGE = """
 linkage.parquet undoes the release: it says which record of the original became which row. graph.parquet says which
 rows each record could be behind, seed.txt repeats the run. Records and rows are numbered from 0, records in the order
@@ -102,7 +108,13 @@ def private_beside(
         yield target
         for name, content in documents.items():
             (building / name).write_bytes(content)
-        said = {_README_REPORT: documents, _README_LINKAGE: record_map, _README_SALT: kept.salt}
+        reports, people = set(documents) - set(PEOPLE), set(documents) & set(PEOPLE)
+        said = {
+            _README_REPORT: reports,
+            _README_PEOPLE: people,
+            _README_LINKAGE: record_map,
+            _README_SALT: kept.salt,
+        }
         about = [_README, *(text for text, there in said.items() if there)]
         (building / "README.txt").write_text("".join(about), encoding="utf-8")
         files = sorted([_MARKER, *(path.name for path in building.iterdir())])

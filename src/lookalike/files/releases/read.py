@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
 from lookalike.data.release import (
+    COUNTERFEITS,
     Bucketized,
     Extents,
     Grouped,
@@ -38,6 +39,7 @@ from lookalike.files.releases.assemble import (
     assemble_extents,
     count_suppressed,
     group_rows,
+    number_groups,
     reject_unknown,
     stack_columns,
     take,
@@ -135,11 +137,21 @@ class ReleaseFolder:
             for name, fields in self.manifest.tables.items()
         }
 
+    @property
+    def made_up_of_number(self) -> dict[int, int] | None:
+        """By group number, how many rows are made up; None where the release does not say."""
+        if COUNTERFEITS not in self.manifest.tables:
+            return None
+        declared = self._columns[COUNTERFEITS]
+        return dict(zip(declared.buckets().tolist(), declared.counts().tolist(), strict=True))
+
     @cached_property
     def _columns(self) -> dict[str, _PublishedColumns]:
         """Its tables as text: every CSV file, held against its Parquet file."""
         tables, parts = self.manifest.tables, self.manifest.parts
         expected = ("qit", "sat") if self.manifest.form == Bucketized.form else ("release",)
+        if COUNTERFEITS in tables:
+            expected = (*expected, COUNTERFEITS)
         for name in expected:
             if name not in tables:
                 raise explain_damage(f"{self.path} lacks the table {quoted(name)}")
@@ -247,6 +259,13 @@ class _PublishedColumns:
     def buckets(self) -> NDArray[np.int64]:
         return self._numbers(Encoding.BUCKET)
 
+    def counts(self) -> NDArray[np.int64]:
+        return self._numbers(Encoding.COUNT)
+
+    @property
+    def is_numbered(self) -> bool:
+        return any(field.encoding is Encoding.BUCKET for field in self.fields.values())
+
     def linked(self) -> LinkedRows | None:
         """The numbers of persons and visits, where rows are linked."""
         if not any(field.encoding in (Encoding.PERSON, Encoding.VISIT) for field in self.fields.values()):
@@ -268,7 +287,18 @@ def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Group
     table = tables["release"]
     columns = [table.extents(domain) for domain in domains.quasi]
     sensitive, carried = table.stack_codes(domains.sensitive), table.stack_codes(domains.carried)
-    return replace(group_rows(domains, columns, sensitive, carried, withheld), linked=table.linked())
+    if not table.is_numbered:
+        return replace(group_rows(domains, columns, sensitive, carried, withheld), linked=table.linked())
+    if COUNTERFEITS not in tables:
+        raise explain_damage(f"{table.source} numbers its groups, and there is no table {quoted(COUNTERFEITS)}")
+    declared = tables[COUNTERFEITS]
+    numbers, listed, counts = table.buckets(), declared.buckets(), declared.counts()
+    in_order = np.array_equal(listed, np.arange(len(listed)))
+    if not in_order or (counts < 0).any() or not np.array_equal(np.unique(numbers), listed):
+        raise explain_change(f"{declared.source} does not list the groups of the release in their order")
+    if int(counts.sum()) != withheld.n_dummies:
+        raise explain_change(f"{declared.source} has another number of made-up rows than {DESCRIPTOR}")
+    return number_groups(domains, columns, sensitive, carried, withheld, numbers, counts)
 
 
 def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Matched:

@@ -12,6 +12,7 @@ from itertools import chain
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.person_settings import ONE
 from lookalike.data.release import Grouped, Release, has_open_ends
+from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.releases.cells import Encoding, Field
@@ -118,6 +119,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     if manifest.persons is not None:
         lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
+    if manifest.series is not None:
+        lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
     lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
     lines += ["What is not promised", "", *_NOT_PROMISED, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
     for name in sorted({name.partition("/")[0] for name in files}):

@@ -78,7 +78,7 @@ def _table_problem(
             name = (field or own_field).name
             return f"column {quoted(name)} of {table.name} is not written as the columns of the release are"
         found, wanted = typed[field.name], own[field.name]
-        if field.is_number:
+        if field.is_number and field.encoding is not Encoding.COUNT:
             if (problem := _numbering_problem(field.encoding, found, place)) is not None:
                 return f"{paths[PARQUET].name}: {problem}"
         elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:

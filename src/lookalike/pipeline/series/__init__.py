@@ -1,1 +1,1 @@
-"""Several releases of a table that changes: what may come after what."""
+"""Several releases of the same people: what may come after what, who was in which group before, the ledger."""
