@@ -131,6 +131,7 @@ def test_readings_hold_and_fail(test: Test, good: Results, bad: Results) -> None
         (steady_times("x", "a", factor=1.5), results("seconds", a=[[1, 2], [1.2, 2.2]])),
         (grows_no_faster("x", "a", 1.1), results("seconds", a=[[1, 2], [2, 5]])),
         (best_at("x", "y", "a", 1), results(a=[[1, 3], [2, 3]])),
+        (best_at("x", "y", "a", 2), results(a=[[1, 3], [2, 4]])),
         (
             better_in_equal_time("x", "a", "b"),
             merged(results("seconds", a=[3], b=[1]), results("gcp", a=[1], b=[2])),

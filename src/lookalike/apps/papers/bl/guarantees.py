@@ -171,7 +171,8 @@ EXPERIMENTS = (
                 "nearer, must be in another bucket; this holds for every table",
             ),
         ),
-        differs="The paper argues and measures nothing. Judged is BUREL as printed, of which the argument is; with "
+        differs="The paper argues and measures nothing. The test judges BUREL as printed, which the argument is about; "
+        "with "
         "the further split it is the same.",
     ),
     Experiment(

@@ -298,7 +298,7 @@ VALUE_TIMES = Experiment(
             judged=f"within {_NODES} nodes the least loss is proven, to a thousandth, at gamma = 1 and not at 64",
             why="It depends on the solver. With a very low ceiling for all values few sizes are possible, and such a "
             "program is easy.",
-            limits="With a solver of today and within a limit on its work that is ours.", fails=Verdict.OPEN,
+            limits="With a current solver and within a limit on its work that is ours.", fails=Verdict.OPEN,
         ),
     ),
     differs=_DRAWN + "The paper has gamma from 2 on. The program over all sizes is timed only at the ends.",

@@ -89,14 +89,14 @@ _BY_BETA = Experiment(
         ),
         Claim(
             where="6, figure 11a",
-            says="Nor does it for BuReL.",
+            says="How often the classifier is right about BuReL's releases does not depend on beta either.",
             test=within("beta", "classic", "BuReL", points=0.5),
             judged="it moves by at most half a percentage point",
             why="BuReL on the authors' own records: larger beta makes smaller groups, and these tell more.",
         ),
         Claim(
             where="6, figure 11a",
-            says="PrivBayes becomes weaker as epsilon grows.",
+            says="PrivBayes resists the classifier less as epsilon grows.",
             test=grows_surely("beta", "classic", PRIVBAYES),
             judged="more right guesses at beta = 5 than at 1, by more than two standard errors of the draws",
             limits=_OURS + " There are never more than the most frequent value gives, which needs no release.",
@@ -114,14 +114,14 @@ _BY_BETA = Experiment(
         ),
         Claim(
             where="6, figure 11b",
-            says="It helps against BuReL.",
+            says="The Laplace correction helps the classifier against BuReL.",
             test=improves("beta", "classic", "laplace", "BuReL", _NOISE),
             judged=f"more right guesses at every beta, {_BY_NOISE}",
             why="Neither classifier learns more from BuReL's releases than the most frequent value.",
         ),
         Claim(
             where="6, figure 11b",
-            says="It hardly helps against the three methods.",
+            says="The Laplace correction hardly helps against the three methods.",
             test=alike("beta", "classic", "laplace", *THREE, points=0.5),
             judged="it changes right guesses by at most half a percentage point",
             why=_SAME,
@@ -138,7 +138,7 @@ _BY_BETA = Experiment(
         ),
         Claim(
             where="6, footnote 6",
-            says="The three methods resist it better than BuReL.",
+            says="The three methods resist the classifier better than BuReL.",
             test=every(*(fewer("beta", kind, THREE, "BuReL", _NOISE) for kind in ("classic", "laplace"))),
             judged=f"fewer right guesses at every beta, with both classifiers, {_BY_NOISE}",
             why="The classifier learns hardly more from any of these releases than the most frequent value.",

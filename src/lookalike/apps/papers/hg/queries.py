@@ -158,7 +158,7 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         ),
         Claim(
             where=f"5.2, figure {number}a",
-            says=f"On {table} their error falls as beta grows.",
+            says=f"On {table} the error of the three methods falls as beta grows.",
             test=falls("beta", "median_error", *THREE, slack=0.1),
             judged="each of the three; 10 % back is allowed",
             fails=if_not,
@@ -166,21 +166,21 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         ),
         Claim(
             where=f"5.2, figure {number}a",
-            says=f"On {table} their error is below BuReL's at every beta.",
+            says=f"On {table} the error of the three methods is below BuReL's at every beta.",
             test=_below_all("beta", "BuReL"),
             fails=if_not,
             why=_SAME + half,
         ),
         Claim(
             where=f"1 and 5.2, figure {number}a",
-            says=f"On {table} their error is below PrivBayes's at every beta.",
+            says=f"On {table} the error of the three methods is below PrivBayes's at every beta.",
             test=_below_all("beta", PRIVBAYES, lacking),
             limits=_PRIVBAYES_LIMIT,
             why=of_privbayes,
         ),
         Claim(
             where=f"5.2, figure {number}a",
-            says=f"On {table} they are up to {printed:g} times better than BuReL and PrivBayes.",
+            says=f"On {table} the three methods are up to {printed:g} times better than BuReL and PrivBayes.",
             test=largest("beta", "median_error", THREE, _OTHERS, least, most, gain=False),
             judged=f"the largest ratio of errors is between {least:g} and {most:g}",
             limits=_PRIVBAYES_LIMIT,
@@ -190,7 +190,9 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
     by_lambda = [
         Claim(
             where=f"5.2, figure {number}b",
-            says=f"On {table} their error is below BuReL's and PrivBayes's, however many columns are asked about.",
+            says=f"On {table} the error of the three methods is below BuReL's and PrivBayes's, however many columns "
+            "are "
+            "asked about.",
             test=every(*(_below_all("lambda", other) for other in _OTHERS)),
             limits=_PRIVBAYES_LIMIT,
             why=of_privbayes,
@@ -200,7 +202,7 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         by_lambda.append(
             Claim(
                 where="5.2, figures 8b and 9b",
-                says="They are better by up to 83 %.",
+                says="The three methods are better than the others by up to 83 %.",
                 test=largest("lambda", "median_error", THREE, _OTHERS, 75, 91, gain=True),
                 judged="the largest gain is between 75 and 91 %",
                 limits=_PRIVBAYES_LIMIT,
@@ -209,7 +211,7 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         )
     by_selectivity = Claim(
         where=f"5.2, figure {number}c",
-        says=f"On {table} their error falls as more is selected.",
+        says=f"On {table} the error of the three methods falls as queries select more.",
         test=falls("selectivity", "median_error", *THREE, slack=0.1),
         judged="each of the three; 10 % back is allowed",
         fails=if_not,
@@ -237,7 +239,8 @@ def _over_the_range(name: str, kind: str) -> Experiment:
     claims = [
         Claim(
             where=f"5.2, figure {name.removeprefix('hg-')}",
-            says=f"On {'COIL2000' if kind == 'coil' else 'CENSUS'} they stay ahead of PrivBayes for every epsilon.",
+            says=f"On {'COIL2000' if kind == 'coil' else 'CENSUS'} the three methods stay ahead of PrivBayes for every "
+            "epsilon.",
             test=_below_all("beta", PRIVBAYES, LACKING if kind == "census" else ""),
             limits=_PRIVBAYES_LIMIT,
             why=f"{_SAME} PrivBayes is ours. The evidence names the beta at which the claim fails.",

@@ -153,11 +153,10 @@ def best_at(x: str, y: str, series: str, place: float) -> Test:
         said = "; ".join(f"{format_figure(sum(values[at]) / len(values[at]))} at {at:g}" for at in sorted(values))
         if place not in values:
             return Found(None, said or "not measured")
-        means = {at: sum(some) / len(some) for at, some in values.items()}
-        best = max(means, key=lambda at: means[at])
-        if best == place:
-            return Found(True, said)
-        return Found(None if max(values[place]) >= min(values[best]) else False, said)
+        others = [some for at, some in values.items() if at != place]
+        if any(min(some) > max(values[place]) for some in others):
+            return Found(False, said)
+        return Found(True if all(max(some) < min(values[place]) for some in others) else None, said)
 
     return test
 

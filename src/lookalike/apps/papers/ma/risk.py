@@ -203,7 +203,7 @@ GREEDY = Experiment(
         ),
         Claim(
             "5.1, figure 3a",
-            "The same for Craft-Repair.",
+            "The share of vulnerable records tends to rise with l: Craft-Repair.",
             tends_upwards("l", "vulnerable", CRAFT),
             judged="rank correlation above 0, and more at the largest l than at the smallest",
             fails=Verdict.OPEN,
