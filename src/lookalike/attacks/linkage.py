@@ -145,10 +145,16 @@ class Linkage(WrittenAttack):
         }
         known = "all rows" if is_linked(target) else "one row"
         said, failed = "", []
+        classes = PersonClasses.of(target)
+        if classes is not None and known == "one row":
+            parts = classes.largest_parts()
+            figures["highest share of a class's rows"] = largest = float(parts.max(initial=0.0))
+            figures["mean share of a class's rows"] = float(parts.mean())
+            said = f" Of the rows of a class up to {largest:.1%} are of one {noun}."
         if known == "one row":
             # Somebody who knows all rows of a person would find more in the original than this counts.
             figures["unique in the original"] = alone = float((at_once.smallest == 1).mean())
-            said = f" {alone:.1%} would be found with certainty in the original."
+            said += f" {alone:.1%} would be found with certainty in the original."
         samples = {"original": at_once, "release": published} if known == "one row" else {"release": published}
         if apart := [which for which, counts in samples.items() if not counts.once]:
             where = " and the ".join(apart)
