@@ -42,7 +42,7 @@ def measure(table: pl.DataFrame, person: str | None, model: str, algorithm: str)
         sensitive="diagnosis",
         categorical=["sex", "diagnosis"],
         person=person,
-        number_known=False,
+        number_known=person is None,
         rows_are_persons=person is None,
         model=model,
         algorithm=algorithm,

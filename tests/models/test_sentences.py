@@ -196,6 +196,10 @@ def test_by_persons_a_sentence_counts_persons_and_never_rows(text: str, form: st
         assert not re.search(r"\b(rows?|records?)\b", sentence.replace(known, ""))
         if "k" in {part.partition("=")[0] for part in text.partition(":")[2].split(",")} or model.about_identity:
             assert f"at least 3 different {noun}s" in sentence
+        assert "1 chance in" not in sentence
+        if model.about_identity and model.name == "k-anonymity":
+            # Persons whose rows are linked each have as many in their class as any other.
+            assert "1 chance in 3 at most" in promise.sentence(form, Unit(noun, "all rows"))
     assert promise.sentence(form) == model.promise(promise.column, form)
 
 

@@ -185,3 +185,28 @@ def test_types_that_were_guessed_from_suppressed_records_are_pointed_out(declare
     )
     assert made.release.withheld.n_suppressed
     assert any("were guessed from all records" in note for note in made.notes) == said
+
+
+def test_columns_that_link_the_rows_of_a_person_are_named() -> None:
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(30), 3)
+    table = pl.DataFrame(
+        {
+            "patient": who,
+            "age": rng.integers(20, 80, 30)[who],
+            "case": 1000 + who,
+            "ward": rng.integers(0, 4, 90),
+            "doctor": rng.integers(0, 5, 30)[who],
+            "s": rng.integers(0, 9, 90),
+        }
+    )
+    asked = {"qi": ["age"], "sensitive": "s", "person": "patient", "model": "k-anonymity:3"}
+    linking = [
+        note for note in la.publish(table, carry=["case", "ward", "doctor"], **asked).notes if "belong together" in note
+    ]
+    assert len(linking) == 1
+    assert '"case"' in linking[0]
+    assert not any("belong together" in note for note in la.publish(table, carry=["ward", "doctor"], **asked).notes)
+    assert not any("belong together" in note for note in la.publish(table, carry=["case"], rows="one", **asked).notes)

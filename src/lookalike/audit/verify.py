@@ -160,7 +160,10 @@ def examine(
         verdicts=tuple(
             _in_words(verdict, promise, release.form, unit) for verdict, promise in zip(verdicts, promises, strict=True)
         ),
-        measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
+        measured=(
+            *(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
+            *(_measure_individuals(reading, unasked, adversary) if sound else ()),
+        ),
         n_records=original.n_rows,
         n_persons=None if original.persons is None else original.n_persons,
         unit=unit or Unit(),
@@ -187,6 +190,23 @@ def _unit_of(original: Microdata, release: Release) -> Unit:
 def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) -> Verdict:
     """A verdict whose sentence says what was counted."""
     return verdict if unit is None else replace(verdict, promise=promise.sentence(form, unit))
+
+
+def _measure_individuals(reading: Reading, unasked: Sequence[Promise], adversary: str) -> Iterator[Verdict]:
+    """Where households are counted, and persons are known too: the same sizes by persons."""
+    original = reading.original
+    if original.persons is None or original.schema.household is None or original.schema.person is None:
+        return
+    individuals = original.individuals
+    # No number: no person has two records.
+    owners = np.arange(original.n_rows, dtype=np.int32) if individuals is None else individuals
+    by_person = replace(
+        reading, original=replace(original, persons=owners, individuals=None), exposures={}, of_persons={}
+    )
+    for promise in unasked:
+        if promise.model.about_identity and not promise.model.by_possible:
+            measured = measure_level(promise, _expose_person_model(by_person, promise.model, None, adversary))
+            yield replace(measured, model=f"{measured.model} (persons)")
 
 
 def _with_a_missing_value(original: Microdata, release: Release) -> Microdata:

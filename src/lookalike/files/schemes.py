@@ -89,7 +89,7 @@ def _is_ours(path: Path) -> bool:
 
 def render_scheme(path: str | Path, scheme: Scheme) -> str:
     """What a file of that name says: YAML, or a mapping where it ends in .csv; `Unsupported` if there is none."""
-    return mapping_text(scheme) if Path(path).suffix.casefold() == ".csv" else scheme_text(scheme)
+    return _map_values(scheme) if Path(path).suffix.casefold() == ".csv" else scheme_text(scheme)
 
 
 def write_scheme(path: str | Path, scheme: Scheme, *, overwrite: bool = False) -> None:
@@ -132,12 +132,12 @@ def parse_scheme(text: str, source: str = "the scheme") -> Scheme:
     for key in loaded:
         if key not in _KEYS:
             raise SchemaError(f"{source}: {unknown_name('entry', str(key), _KEYS)}")
-    with _named(source):
+    with _name_source(source):
         return _scheme_from_plain(loaded, source)
 
 
 @contextmanager
-def _named(source: str) -> Iterator[None]:
+def _name_source(source: str) -> Iterator[None]:
     """Errors of a scheme say which file is at fault."""
     try:
         yield
@@ -197,9 +197,9 @@ def _start(value: object) -> Start:
     raise SchemaError("a column is cut at something that is no number, date or text.")
 
 
-def mapping_text(scheme: Scheme) -> str:
+def _map_values(scheme: Scheme) -> str:
     """A full-domain scheme as lines column, from, to: a value (or interval of values), and what is published for it."""
-    starts = find_grid(scheme)
+    starts = _find_grid(scheme)
     if starts is None:
         raise Unsupported(
             "A mapping of values column by column says everything only of a full-domain scheme. In this one where a "
@@ -218,7 +218,7 @@ def mapping_text(scheme: Scheme) -> str:
     return pl.DataFrame(lines).write_csv(line_terminator="\n")
 
 
-def find_grid(scheme: Scheme) -> Mapping[str, tuple[Start, ...]] | None:
+def _find_grid(scheme: Scheme) -> Mapping[str, tuple[Start, ...]] | None:
     """Where each column is cut, if the scheme cuts each column by itself; None if a cut depends on other columns.
 
     Every cell is a union of combinations of the finest parts. So it is one combination each if there are as many.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
@@ -24,6 +25,8 @@ from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
 from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.person_settings import APART
+from lookalike.data.persons import number_pairs
 from lookalike.data.release import Grouped, Matched, RecordMap, Release, Withheld
 from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
@@ -279,6 +282,23 @@ def caution_of_distinct(name: str, n_distinct: int, n_rows: int) -> list[str]:
     ]
 
 
+def _cautions_of_links(data: Microdata, persons: NDArray[np.int32]) -> list[str]:
+    """What to say of columns that say which rows are one person's: constant for each, different for nearly all."""
+    several = np.flatnonzero(np.bincount(persons)[persons] > 1)
+    n_persons = len(np.unique(persons[several]))
+    said = []
+    columns = zip((*data.domains.carried, *data.domains.sensitive), (*data.carried.T, *data.sensitive.T), strict=True)
+    for domain, codes in columns:
+        n_values = len(np.unique(codes[several]))
+        n_pairs = len(np.unique(number_pairs(persons[several], codes[several])))
+        if n_persons > 10 and 10 * n_pairs <= 11 * n_persons and 10 * n_values > 9 * n_persons:
+            said.append(
+                f"The column {quoted(domain.name)} is nearly constant for each person and different for nearly all: it "
+                "shows which rows belong together, also in different groups. Drop it, or publish one row per person."
+            )
+    return said
+
+
 def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
     """What a careful colleague would point out."""
     said = []
@@ -301,6 +321,8 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
             )
     for domain, codes in zip(data.domains.carried, data.carried.T, strict=True):
         said += caution_of_distinct(domain.name, len(np.unique(codes)), data.n_rows)
+    if data.persons is not None and recipe.persons.rows == APART:
+        said += _cautions_of_links(data, data.persons)
     if recipe.seed is not None:
         said.append("A seed was given: whoever knows it can undo the shuffling. Leave it out for a real release.")
     return said

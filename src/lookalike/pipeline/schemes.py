@@ -120,7 +120,7 @@ class _Column:
         domain, attribute = self.domain, self.domain.attribute
         known = replace(attribute, size=None, others=True, missing=domain.has_missing)
         if _is_numeric(domain):
-            low, high = (_written(domain, end) for end in self.ends)
+            low, high = (_write_point(domain, end) for end in self.ends)
             return replace(known, low=low, high=high, type=domain.type)
         texts = tuple(domain.texts[code] for code in self.listed.tolist())
         if domain.taxonomy is not None and not texts:
@@ -186,7 +186,7 @@ def _depth_of_start(tree: Taxonomy, code: int) -> int:
     return depth
 
 
-def _written(domain: Domain, point: float) -> float | str:
+def _write_point(domain: Domain, point: float) -> float | str:
     """A number or date as schemas have it."""
     if domain.type is ValueType.NUMBER:
         return float(point)
@@ -198,7 +198,7 @@ def _written(domain: Domain, point: float) -> float | str:
 def _find_round(domain: Domain, below: int, start: int) -> Start:
     """The roundest number above one value and up to the next; of dates the next one."""
     if domain.type not in (ValueType.INTEGER, ValueType.NUMBER):
-        return _written(domain, float(domain.values[start]))
+        return _write_point(domain, float(domain.values[start]))
     low, high = (Fraction(domain.texts[code]) for code in (below, start))
     least = 0 if domain.type is ValueType.INTEGER else -_DECIMALS
     for power in range(18, least - 1, -1):
@@ -206,7 +206,7 @@ def _find_round(domain: Domain, below: int, start: int) -> Start:
             found = floor(high / step) * step
             if found > low and (found.denominator == 1 or domain.type is ValueType.NUMBER):
                 return int(found) if domain.type is ValueType.INTEGER else float(found)
-    return _written(domain, float(domain.values[start]))
+    return _write_point(domain, float(domain.values[start]))
 
 
 def _describe_columns(made: MadeWhole, columns: list[_Column]) -> Schema:

@@ -25,6 +25,7 @@ from lookalike.pipeline.run import MadeWhole
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.examples import examples
+from tests.oracles.persons import is_split
 from tests.strategies import microdatas
 
 SERVING = ("groups", "mondrian", "mondrian-strict", "anatomy")
@@ -75,6 +76,7 @@ def classes_of(made: MadeWhole) -> list[list[int]]:
 
 def check_by_hand(data: Microdata, made: MadeWhole, k: int, ceilings: dict[int, Fraction]) -> None:
     assert data.persons is not None
+    assert not is_split(data, classes_of(made))
     for records in classes_of(made):
         owners = data.persons[records].tolist()
         assert len(set(owners)) >= k

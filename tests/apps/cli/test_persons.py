@@ -184,7 +184,7 @@ def test_the_audit_draws_the_same_rows_again(visits: Path, tmp_path: Path, words
     settings = stated(release)
     assert "salt" not in settings
     if settings["keep"] == "first":
-        assert not private.exists()
+        assert not (private / "linkage.parquet").exists()
         assert lookalike("audit", visits, release).returncode == 0
         return
     done = lookalike("audit", visits, release)
@@ -223,7 +223,7 @@ def test_one_row_per_person_gives_the_bytes_of_a_table_without_the_column(tmp_pa
     assert publish(table, tmp_path / "without", "--seed", "3").returncode == 0
     for path in (tmp_path / "without").iterdir():
         assert path.read_bytes() == (tmp_path / "with" / path.name).read_bytes()
-    assert not (tmp_path / "with PRIVATE").exists()
+    assert not (tmp_path / "with PRIVATE" / "linkage.parquet").exists()
 
 
 def test_households_and_persons_are_named_together(visits: Path, tmp_path: Path) -> None:
@@ -234,7 +234,24 @@ def test_households_and_persons_are_named_together(visits: Path, tmp_path: Path)
     assert stated(release)["household"] == "household_id"
     found = lookalike("audit", visits, release, "--private", tmp_path / "release PRIVATE", "--json")
     assert found.returncode == 0, found.stdout
-    assert json.loads(found.stdout)["persons"] == 60
+    audit = json.loads(found.stdout)
+    assert audit["persons"] == 60
+    levels = {line["model"]: int(line["reached"]) for line in audit["measured"] if line["column"] is None}
+    # By hand: rows with the same cells, and whose they are.
+    import polars as pl
+
+    with visits.open(encoding="utf-8") as file:
+        owners = [(row["household_id"], row["patient_id"]) for row in csv.DictReader(file)]
+    rows = pl.read_parquet(release / "release.parquet").rows()
+    held = defaultdict[str, set[tuple[str, str]]](set)
+    for place, record in (
+        pl.read_parquet(tmp_path / "release PRIVATE" / "linkage.parquet").select("row", "record").rows()
+    ):
+        held[repr(rows[place][:3])].add(owners[record])
+    assert levels["k-anonymity"] == min(len({household for household, _ in one}) for one in held.values())
+    assert levels["k-anonymity (persons)"] == min(map(len, held.values()))
+    assert "k-anonymity (persons)" in done.stdout
+    assert "(persons)" not in (release / "audit.json").read_text()
 
 
 def test_roles_of_persons_come_from_schemas_that_inspect_writes(visits: Path, tmp_path: Path) -> None:

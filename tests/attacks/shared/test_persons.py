@@ -168,6 +168,12 @@ def test_linkage_by_brute_force(made: tuple[Microdata, Any]) -> None:
     assert finding.figures["highest prosecutor risk"] == float(max(risk.values()))
     assert finding.figures["mean prosecutor risk"] == pytest.approx(float(sum(risk.values()) / len(risk)))
     assert finding.n_affected == sum(share > 0.34 for share in risk.values())
+    largest = max(
+        Fraction([known.owner[record] for record in records].count(person), len(records))
+        for records in known.classes
+        for person in known.persons(records)
+    )
+    assert finding.figures["highest share of a class's rows"] == pytest.approx(float(largest))
     certain = sum(share == 1 for share in risk.values())
     assert finding.figures["unique in the release"] == pytest.approx(certain / len(risk))
 

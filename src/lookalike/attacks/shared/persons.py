@@ -111,6 +111,13 @@ class PersonClasses:
         """The number of different persons of each class."""
         return np.bincount(self._pairs[0], minlength=self.n_classes).astype(np.int64)
 
+    def largest_parts(self) -> Shares:
+        """[persons] the largest share of a class's rows that are the person's: how likely a row picked there is."""
+        units, owners, numbers = self._pairs
+        found = np.zeros(self.n_persons)
+        np.maximum.at(found, owners, numbers / np.bincount(self.units, minlength=self.n_classes)[units])
+        return found
+
     def highest(self, of_class: Shares) -> Shares:
         """For each person the highest of the figures of the classes that have a row of this person, else 0."""
         units, owners, _ = self._pairs

@@ -99,15 +99,19 @@ def _table_of_extents(reading: Reading, release: Grouped | Matched, values: list
     boxes, placement = reading.boxes, reading.placement
     units = boxes.class_of_row
     shown = []
-    if isinstance(release, Grouped) and release.linked is not None:
-        shown += [Shown("person", release.linked.person_of_row), Shown("visit", release.linked.visit_of_row)]
+    linked = release.linked if isinstance(release, Grouped) else None
+    if linked is not None:
+        shown += [Shown("person", linked.person_of_row), Shown("visit", linked.visit_of_row)]
     for attr, domain in enumerate(release.domains.quasi):
         for ends in (boxes.cells.lows[:, attr], boxes.cells.highs[:, attr]):
             shown.append(Shown(domain.name, ends[units]))
     # Sets are told apart by their members as well: classes are numbered by contents.
     shown += [Shown("cells", units), *values]
     members = None
-    if isinstance(release, Grouped):
+    # Rows that are sorted by persons come in histories: values of a group are no shuffle of single rows. What numbers
+    # of persons could tell is a check of its own (`linked`).
+    by_persons = linked is not None and bool((np.diff(linked.person_of_row) >= 0).all())
+    if isinstance(release, Grouped) and not by_persons:
         class_of_record = np.append(placement.class_of_item, -1)[placement.item_of_record]
         members = Members(class_of_record, reading.value_of_record, units, reading.value_of_row)
     return OrderedTable(

@@ -58,9 +58,12 @@ def describe_hiding(k: int, form: str | None, unit: Unit | None = None) -> str:
     chance = f"(1 chance in {k} at most)"
     if unit is not None:
         owners = f"at least {counted(k, f'different {unit.noun}')}"
+        if unit.known == "all rows":
+            return f"cannot tell which of {owners} it is {chance}"
+        # No chance is named: whoever has most rows of a group is likeliest behind a row picked from it.
         if form == "bucketized":
-            return f"cannot tell which of {owners} in a bucket its sensitive values belong to {chance}"
-        return f"cannot tell which of {owners} it is {chance}"
+            return f"finds a bucket with sensitive values of {owners} that the release does not tell apart"
+        return f"finds a group of {owners} that the release does not tell apart"
     if form == "grouped":
         return f"cannot tell that person's row from at least {counted(k - 1, 'other')} {chance}"
     if form == "matched":

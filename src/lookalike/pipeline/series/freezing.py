@@ -54,7 +54,7 @@ def prepare_frozen(
             "The series has another scheme, and its cells never change. Apply the scheme of its first release."
         )
     data = prepared.data
-    people, groups = list_histories(names, before)
+    people, groups = _list_histories(names, before)
     n_gone = len(people) - data.n_rows
     cells = method.scheme.locate(data).cell_of_record.astype(np.int64)
     ever = (groups != ABSENT).any(axis=1) if before else np.zeros(len(people), dtype=bool)
@@ -69,7 +69,7 @@ def prepare_frozen(
         present=np.arange(len(people)) < data.n_rows,
         left=ever & (groups[:, -1] == ABSENT) if before else ever,
     )
-    known = with_gone(data, people, groups, before)
+    known = _with_gone(data, people, groups, before)
     plan = plan_batch(rows, frozen_test(known, prepared.promises, prepared.recipe.adversary))
     if plan.lingers.any():
         raise Infeasible(
@@ -91,7 +91,7 @@ def prepare_frozen(
     return made_ready, records, scheme, said
 
 
-def list_histories(names: Sequence[str], before: Sequence[Before]) -> tuple[list[str], Ints]:
+def _list_histories(names: Sequence[str], before: Sequence[Before]) -> tuple[list[str], Ints]:
     """Digests of the table's people, then of those who are gone; [people, releases] the group of each, or ABSENT."""
     if not before:
         return [*names], np.empty((len(names), 0), dtype=np.int64)
@@ -112,7 +112,7 @@ def list_histories(names: Sequence[str], before: Sequence[Before]) -> tuple[list
     return [*place], groups
 
 
-def with_gone(data: Microdata, people: Sequence[str], groups: Ints, before: Sequence[Before]) -> Microdata:
+def _with_gone(data: Microdata, people: Sequence[str], groups: Ints, before: Sequence[Before]) -> Microdata:
     """The table and, behind it, rows of the people who are gone, with the values that were published of them."""
     gone = range(data.n_rows, len(people))
     if not gone:
@@ -149,9 +149,9 @@ def _code_of(domain: Domain, text: str | None) -> int:
 
 def hold_frozen(before: Sequence[Before], now: Now, data: Microdata, adversary: str) -> list[str]:
     """Raise `AuditFailed` unless every set of rows with one history keeps every promise; else a sentence."""
-    people, groups = list_histories(now.names, before)
+    people, groups = _list_histories(now.names, before)
     shown = np.concatenate((now.groups, np.full(len(people) - len(now.names), ABSENT)))
-    known: Codes = with_gone(data, people, groups, before).sensitive
+    known: Codes = _with_gone(data, people, groups, before).sensitive
     domains = with_earlier_values(data, [one.contents for one in before]).domains.sensitive
     problems = audit_histories(np.column_stack((groups, shown)), known, now.contents.promises, domains, adversary)
     if problems:
