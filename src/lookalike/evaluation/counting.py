@@ -45,6 +45,8 @@ class Counted:
     """Whether that is what the release states."""
     stated: tuple[str, ...] = field(default=())
     """What of it no file shows."""
+    instead_of: tuple[Attribute, ...] = ()
+    """The columns that the release states, where the reader names others."""
 
     def over(self, schema: Schema) -> Schema:
         """The schema with these columns for persons, and no others."""
@@ -58,8 +60,17 @@ class Counted:
         return Schema((*left, *self.units))
 
     def refuse_rows(self, table: Table, schema: Schema) -> None:
-        """Raise `RecipeError` if rows would be counted although persons have several."""
+        """Raise `RecipeError` if rows would be counted although persons have several, or by no column of the table."""
         refuse_repeated(table, schema, self.settings)
+        published = {attribute.name for attribute in schema.published}
+        for attribute in self.instead_of:
+            # The name of such a column is text that nobody needs, and may say anything.
+            if attribute.name not in table.names or attribute.name in published:
+                what = "a published column" if attribute.name in published else "no column of the original"
+                raise RecipeError(
+                    f"The release names {quoted(attribute.name)} to say whose row it is, which is {what}. Its "
+                    "description was changed: get the release again."
+                )
 
     @property
     def made(self) -> list[str]:
@@ -121,6 +132,7 @@ def count_whom(counting: Counting, given: Schema, stated: StatedPersons | None, 
         settings=settings,
         as_stated=same,
         stated=() if stated is None or not same else _list_stated(settings, units),
+        instead_of=tuple(attribute for attribute in own if named and attribute not in named),
     )
 
 

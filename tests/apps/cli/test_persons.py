@@ -354,3 +354,26 @@ def test_a_folder_that_was_moved_keeps_what_it_states(stays: Path, tmp_path: Pat
     moved = tmp_path / "handed over"
     shutil.copytree(release, moved)
     assert lookalike("audit", stays, moved, "--private", tmp_path / "release PRIVATE").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"person": "p0017 has HIV"}, "which is no column of the original"),
+        ({"person": "zip"}, "which is a published column"),
+        ({"salt": "0123456789abcdef" * 2}, "lacks parts of its lookalike block"),
+    ],
+)
+def test_what_a_folder_says_of_persons_has_no_room_for_a_message(
+    stays: Path, tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    """Also where the reader names the column: the audit counts by that one, and looks at what the folder says."""
+    release = tmp_path / "release"
+    assert publish(stays, release, "--person", "patient_id").returncode == 0
+    described = release / "datapackage.json"
+    block = json.loads(described.read_text())
+    block["lookalike"]["persons"] |= change
+    described.write_text(json.dumps(block, indent=2) + "\n")
+    done = lookalike("audit", stays, release, "--person", "patient_id", "--private", tmp_path / "release PRIVATE")
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr
