@@ -67,7 +67,7 @@ def project(app: FastAPI, tmp_path_factory: pytest.TempPathFactory) -> Project:
     workspace = app.state.workspace
     opened: Project = workspace.open(source, "people.csv", workspace.room())
     settings_of_run = {"models": [], "schema": "", "algorithm": None, "adversary": "x", "title": "", "recipient": ""}
-    settings_of_run |= {"publish_scores": False, "persons": {}}
+    settings_of_run |= {"publish_scores": False, "persons": {}, "after": []}
     app.state.jobs.add(opened.id, "publish", settings_of_run, opened.folder)
     app.state.jobs.add(opened.id, "compare", {"models": [], "schema": ""}, opened.folder)
     return opened

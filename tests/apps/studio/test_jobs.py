@@ -51,6 +51,7 @@ def add(jobs: Jobs, table: Path, tmp_path: Path) -> Iterator[Callable[..., Job]]
             "schema": SCHEMA,
             "adversary": "reads-release",
             "persons": {},
+            "after": [],
             "models": [model],
             "algorithm": algorithm,
             "title": "",

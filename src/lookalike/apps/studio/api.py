@@ -16,7 +16,7 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import sample_schema, sample_table
-from lookalike.apps.studio import columns, openapi, persons, promises, results, taxonomies
+from lookalike.apps.studio import columns, earlier, openapi, persons, promises, results, taxonomies
 from lookalike.apps.studio.columns import describe_project
 from lookalike.apps.studio.jobs import Job, Jobs
 from lookalike.apps.studio.security import REPORT_POLICY
@@ -221,6 +221,7 @@ def start_run(given: openapi.RunSettings, project: Open, request: Request) -> di
         project.title, project.recipient = given.title, given.recipient
         project.publish_scores = given.publish_scores
         task = {**_task(project), "models": list(project.models), "algorithm": project.algorithm}
+        task["after"] = earlier.find_earlier(given.after, project.id, jobs_of(request))
         task |= {"title": project.title, "recipient": project.recipient, "publish_scores": project.publish_scores}
         return _describe_job(jobs_of(request).add(project.id, "publish", task, project.folder), request)
 

@@ -80,10 +80,22 @@ class MethodSettings(Input):
     algorithm: Text | None = None
 
 
+class EarlierRelease(Input):
+    """A release of the same people that the next one is held against: a run of this table, or a folder."""
+
+    run: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    folder: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """The release folder, as a full path on this machine."""
+    original: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """The table that the folder was made from; left out: this table."""
+
+
 class RunSettings(Input):
     title: Text = ""
     recipient: Text = ""
     publish_scores: bool = False
+    after: Annotated[list[EarlierRelease], Field(max_length=8)] = []
+    """Earlier releases of the same people: published is only what keeps all promises for a reader of all of them."""
 
 
 class ComparisonSettings(Input):

@@ -71,7 +71,15 @@ def run_page(project: api.Open, request: Request) -> HTMLResponse:
     """Start a run, or watch the one that is under way."""
     jobs = _jobs(project, request, "publish")
     last = jobs[-1] if jobs else None
-    return _page("run", request, project, watched=_under_way(jobs), last=last, adversaries=ADVERSARIES)
+    return _page(
+        "run",
+        request,
+        project,
+        watched=_under_way(jobs),
+        last=last,
+        adversaries=ADVERSARIES,
+        releases=results.list_finished(jobs),
+    )
 
 
 @router.get("/projects/{id}/results")

@@ -106,6 +106,8 @@ def command(project: Project, task: dict[str, Any] | None = None) -> str:
     parts = ["lookalike", "publish", source, "--schema", SCHEMA_FILE]
     for model in made["models"]:
         parts += ["--model", model]
+    # Runs are exported under names of the user's choice.
+    parts += [word for one in made.get("after", ()) for word in ("--after", one["name"])]
     for name in ("algorithm", "title", "recipient"):
         parts += [f"--{name}", made[name]] if made[name] else []
     parts += _flags_of_persons(made["schema"], made["persons"])

@@ -84,7 +84,7 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
         raise
     except LookalikeError as error:
         nearest = error.nearest if isinstance(error, Infeasible) else None
-        return {"what": "failed", "error": str(error), "nearest": nearest}
+        return {"what": "failed", "error": _name_earlier(str(error), task), "nearest": nearest}
     except MemoryError:
         return {"what": "failed", "error": "There was not enough memory. Try a sample of the table, or mondrian."}
     except BaseException as error:  # some libraries' faults are not Exceptions
@@ -93,6 +93,13 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
         said = f"The run failed ({type(error).__name__}). This is a fault of the software, please report it."
         return {"what": "failed", "error": said}
     return {"what": "done"}
+
+
+def _name_earlier(said: str, task: dict[str, Any]) -> str:
+    """A sentence with earlier runs by their names: where they lie is nobody's business."""
+    for one in task.get("after", ()):
+        said = said.replace(one["folder"], one["name"])
+    return said
 
 
 def _publish(task: dict[str, Any], told: _Told) -> None:
@@ -107,6 +114,7 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         algorithm=task["algorithm"],
         adversary=task["adversary"],
         **task["persons"],
+        after=[(one["folder"], one["original"]) for one in task["after"]],
         title=task["title"] or None,
         recipient=task["recipient"] or None,
         progress=told,
@@ -121,7 +129,8 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
         "query_error": report.answers[-1].median if report.answers else None,
         "persons": publication.audit.n_persons,
-        "notes": list(publication.notes),
+        "together": [] if publication.step is None else [_name_earlier(one, task) for one in publication.step.notes],
+        "notes": [_name_earlier(note, task) for note in publication.notes],
         "text": str(publication),
     }
     _write(out / SUMMARY, summary)

@@ -59,11 +59,20 @@
     document.getElementById("cancel").focus();
   }
 
+  // What is named as released before: runs of this table, and a folder.
+  function earlier() {
+    const named = [...form.querySelectorAll("input[name=after-run]:checked")].map((box) => ({ run: Number(box.value) }));
+    const folder = document.getElementById("after-folder").value.trim();
+    const original = document.getElementById("after-original").value.trim();
+    if (original && !folder) throw new Error("Name the release folder, too, that was made from the other table.");
+    return folder ? [...named, { folder, original: original || null }] : named;
+  }
+
   async function start() {
     const title = document.getElementById("title").value;
     const recipient = document.getElementById("recipient").value;
     const publish_scores = document.getElementById("publish-scores").checked;
-    const run = await studio.call("POST", studio.api("/runs"), { title, recipient, publish_scores });
+    const run = await studio.call("POST", studio.api("/runs"), { title, recipient, publish_scores, after: earlier() });
     begin(run.number);
   }
 
