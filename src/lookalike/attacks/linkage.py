@@ -213,7 +213,7 @@ def narrow_down(target: Target) -> Narrowed:
     return Narrowed(sizes, sizes)
 
 
-class Counted(NamedTuple):
+class _Counted(NamedTuple):
     """Different persons by class."""
 
     sizes: NDArray[np.int64]
@@ -224,7 +224,7 @@ class Counted(NamedTuple):
     """Whether every person is in one class only."""
 
 
-def _count_persons(target: Target) -> Counted:
+def _count_persons(target: Target) -> _Counted:
     """Persons that an attacker who knows one row cannot tell apart."""
     if not isinstance(target.release, Grouped):
         # Quasi-identifiers are published as they are, and records left out tell persons apart no better.
@@ -236,21 +236,21 @@ def _count_persons(target: Target) -> Counted:
     return _count_by_class(classes.units, classes.owners, classes.n_persons)
 
 
-def _count_persons_of_points(original: Microdata, records: NDArray[np.int64] | None = None) -> Counted:
+def _count_persons_of_points(original: Microdata, records: NDArray[np.int64] | None = None) -> _Counted:
     """Persons with exactly the same quasi-identifiers in some row."""
     records = np.arange(original.n_rows) if records is None else records
     points = joint_ids(tuple(original.quasi[records].T), len(records))
     return _count_by_class(points, owners_of_records(original)[records], original.n_persons)
 
 
-def _count_by_class(units: NDArray[np.int64], owners: NDArray[np.int64], n_persons: int) -> Counted:
+def _count_by_class(units: NDArray[np.int64], owners: NDArray[np.int64], n_persons: int) -> _Counted:
     firsts = np.unique(number_pairs(units, owners), return_index=True)[1]
     units, owners = units[firsts], owners[firsts]
     sizes = np.bincount(units).astype(np.int64)
     smallest = np.full(n_persons, n_persons + 1, dtype=np.int64)
     np.minimum.at(smallest, owners, sizes[units])
     smallest[smallest > n_persons] = 0
-    return Counted(sizes, smallest, len(np.unique(owners)) == len(owners))
+    return _Counted(sizes, smallest, len(np.unique(owners)) == len(owners))
 
 
 def journalist_risks(sizes: NDArray[np.int64], fraction: float) -> NDArray[np.float64]:

@@ -338,7 +338,7 @@ def test_a_table_too_large_to_count_its_persons_again_says_so(
         ("mondrian", "k-anonymity:5", {"rows": "linked"}, "linked rows of one person"),
         ("mondrian", "k-anonymity:5", {"rows": "one", "keep": "first"}, "--keep first needs the order"),
         ("mondrian", "k-anonymity:5", {"contribution": 2, "keep": "last"}, "--keep last needs the order"),
-        ("mondrian", "k-anonymity:5", {"order": "admission_date"}, 'by "admission_date" is for linked rows'),
+        ("mondrian", "k-anonymity:5", {"order": "admission_date"}, "--order needs all rows of a person together"),
         ("anatomy", "l-diversity:3", {}, "deals records out to parts"),
         ("burel", "beta-likeness:3", {}, "counts rows, not persons"),
         ("mondrian", "t-closeness:0.3", {}, "whole distributions"),

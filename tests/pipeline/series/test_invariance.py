@@ -300,3 +300,23 @@ def test_a_method_that_forgets_signatures_is_caught(tmp_path: Path, monkeypatch:
         publish(patients[6:], tmp_path, 2)
     assert not (tmp_path / "release 2").exists()
     assert len(read_ledger(tmp_path / "people SERIES PRIVATE").entries) == 1
+
+
+def test_carried_columns_that_let_a_reader_follow_rows_are_refused(tmp_path: Path) -> None:
+    """Two groups of releases that share one person would show the row of that person by what it carries."""
+    import polars as pl
+
+    patients = draw_patients(30, Randomness(6))
+    frame = pl.DataFrame({name: [getattr(one, name) for one in patients] for name in Patient._fields})
+    with pytest.raises(Unsupported, match="follow a row"):
+        la.publish(
+            frame.with_columns(days=pl.int_range(30)),
+            qi=QI,
+            sensitive="diagnosis",
+            carry=["days"],
+            person="patient",
+            model="l-diversity:3",
+            series="days",
+            mode="m-invariant",
+            destination=tmp_path / "out",
+        )

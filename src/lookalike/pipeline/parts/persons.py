@@ -16,7 +16,7 @@ from lookalike.data.contracts import Algorithm, Boxes
 from lookalike.data.microdata import Codes, Whole
 from lookalike.data.person_settings import LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import PersonCounts
-from lookalike.errors import RecipeError, Unsupported, counted, quoted
+from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
@@ -29,11 +29,6 @@ def refuse_settings(settings: PersonSettings) -> None:
         raise Unsupported(
             "Parts are cut by the quasi-identifiers of rows, so linked rows of one person would lie in several parts. "
             "Publish linked rows in one piece (without --part-rows and --backend spark), or use --rows apart."
-        )
-    if settings.order is not None:
-        raise RecipeError(
-            f"The order of a person's rows by {quoted(settings.order)} is for linked rows, which parts do not serve. "
-            "Leave it out (--order)."
         )
     if settings.most_rows is not None and settings.keep != RANDOM:
         raise RecipeError(

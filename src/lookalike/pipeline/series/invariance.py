@@ -26,7 +26,7 @@ from lookalike.files.releases.cells import raw_values, values_of
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.pipeline.recipe import Prepared, Recipe, require
 from lookalike.pipeline.series.check import Before, Now, number_alike, sum_counts
-from lookalike.pipeline.series.contents import CLASS, Contents, read_contents, value_column
+from lookalike.pipeline.series.contents import CLASS, ROWS, Contents, read_contents, value_column
 from lookalike.pipeline.series.people import digest
 
 
@@ -86,6 +86,7 @@ def prepare_m_invariant(
             identities[record] = _name(name, number)
             n_new += 1
     donors = _find_donors(before, data)
+    _refuse_traces(data, before, donors)
     said = []
     if n_new:
         said.append(
@@ -179,6 +180,30 @@ def extend_domain(domain: Domain, codes: Codes, texts: Sequence[str | None]) -> 
     size = len(values) + with_missing
     made = replace(domain, values=values, has_missing=with_missing, size=max(domain.size, size))
     return made, moved.astype(np.int32)
+
+
+def _refuse_traces(data: Microdata, before: Sequence[Before], donors: Mapping[int, tuple[int, ...]]) -> None:
+    """Refuse carried columns by which a reader follows a row from one release to the next.
+
+    If rows with the same sensitive value carry different values, a row can be found again by them in a later release.
+    Whoever is in both groups, and there may be one such person, has the row. So a value may carry one thing only.
+    """
+    if not data.carried.shape[1]:
+        return
+    rows = np.unique(np.column_stack((data.sensitive[:, 0], data.carried)), axis=0)
+    several = len(rows) != len(np.unique(rows[:, 0]))
+    for row in rows.tolist():
+        several |= row[0] in donors and donors[row[0]] != tuple(row[1:])
+    for one in before:
+        shown = one.contents.frame.drop(CLASS, ROWS).unique()
+        several |= len(shown) != shown[value_column(data.domains.sensitive[0].name)].n_unique()
+    if several:
+        names = " and ".join(quoted(domain.name) for domain in data.domains.carried)
+        raise Unsupported(
+            f"Rows with the same value of {quoted(data.domains.sensitive[0].name)} carry different values of {names}. "
+            "A reader could follow a row by them from one release to the next and find whose it is. Publish without "
+            "carried columns, or with ones that follow from the sensitive value."
+        )
 
 
 def _find_donors(before: Sequence[Before], data: Microdata) -> dict[int, tuple[int, ...]]:

@@ -9,6 +9,7 @@ audit's placement is one of several possible ones.
 
 from __future__ import annotations
 
+import random
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -24,6 +25,8 @@ from lookalike.files.releases.cells import MISSING, Encoding, Field, parse_cells
 from lookalike.files.releases.read import ReleaseFolder, over_original
 
 _ANYWHERE = "*"
+_STEPS = 50
+"""Most placements tried per record of a bucketized release."""
 
 
 def place_original(opened: ReleaseFolder, data: Microdata, class_of_row: Ints) -> Ints:
@@ -50,12 +53,18 @@ def place_original(opened: ReleaseFolder, data: Microdata, class_of_row: Ints) -
         groups[found] = first_of_class[placement.class_of_item[placement.item_of_record[found]]]
     n_left = int(np.count_nonzero(groups < 0))
     withheld = release.withheld
+    if isinstance(release, Bucketized) and n_left > withheld.n_suppressed:
+        raise RecipeError(
+            f"{counted(n_left, 'record')} of the original were not found a bucket in {opened.path}: either it was made "
+            "from another table, or its people fit too many buckets to tell. Keep its PRIVATE folder beside it, which "
+            "lists people if it was published with --person."
+        )
     n_expected = data.n_rows - withheld.n_suppressed + withheld.n_dummies
     if n_left > withheld.n_suppressed or n_expected != len(class_of_row):
         raise DataError(
             f"{opened.path} does not belong to the original that was given: it has {counted(len(class_of_row), 'row')} "
-            f"for {counted(data.n_rows, 'record')}, of which {n_left:,} have no row there. Name the table that the "
-            "release was made from (--after RELEASE=ORIGINAL)."
+            f"for {counted(data.n_rows, 'record')}, of which {n_left:,} find no row there. Name the table that the "
+            "release was made from (--after RELEASE=ORIGINAL), or the release beside its PRIVATE folder."
         )
     return groups
 
@@ -241,22 +250,42 @@ def _place_by_points(
 def _place_in_buckets(
     point_of_record: Ints, point_of_quasi: Ints, bucket_of_quasi: Ints, values: Ints, value_of_row: Ints, of_value: Ints
 ) -> Ints:
-    """A bucket for each record that lists its point and still has its value; those with one choice come first."""
+    """A bucket for each record that lists its point and has its value; -1 where none is found.
+
+    A record takes a bucket with room, else the place of another one there, which is placed anew; limited in steps.
+    """
     listed: dict[int, Counter[int]] = defaultdict(Counter)
     for point, bucket in zip(point_of_quasi.tolist(), bucket_of_quasi.tolist(), strict=True):
         listed[point][bucket] += 1
     room = Counter(zip(of_value.tolist(), value_of_row.tolist(), strict=True))
-    places = np.full(len(point_of_record), -1, dtype=np.int64)
-    choices = [
-        [bucket for bucket in listed.get(point, ()) if room[bucket, value]]
-        for point, value in zip(point_of_record.tolist(), values.tolist(), strict=True)
-    ]
-    for record in sorted(range(len(choices)), key=lambda record: len(choices[record])):
-        point, value = int(point_of_record[record]), int(values[record])
-        for bucket in choices[record]:
-            if room[bucket, value] > 0 and listed[point][bucket] > 0:
-                room[bucket, value] -= 1
-                listed[point][bucket] -= 1
-                places[record] = bucket
-                break
+    keys = list(zip(point_of_record.tolist(), values.tolist(), strict=True))
+    choices = [[bucket for bucket in listed.get(point, ()) if room[bucket, value]] for point, value in keys]
+    by_value: dict[tuple[int, int], list[int]] = defaultdict(list)
+    by_point: dict[tuple[int, int], list[int]] = defaultdict(list)
+    places, drawn = np.full(len(keys), -1, dtype=np.int64), random.Random(0)
+    waiting = sorted((record for record in range(len(keys)) if choices[record]), key=lambda one: -len(choices[one]))
+    for _ in range(_STEPS * len(keys) + _STEPS):
+        if not waiting:
+            break
+        record = waiting.pop()
+        point, value = keys[record]
+
+        def count_evicted(bucket: int, point: int = point, value: int = value) -> tuple[int, float]:
+            full = len(by_value[bucket, value]) >= room[bucket, value]
+            return full + (len(by_point[point, bucket]) >= listed[point][bucket]), drawn.random()
+
+        bucket = min(choices[record], key=count_evicted)
+        for held, limit in (
+            (by_value[bucket, value], room[bucket, value]),
+            (by_point[point, bucket], listed[point][bucket]),
+        ):
+            if len(held) >= limit:
+                other = drawn.choice(held)
+                by_value[bucket, keys[other][1]].remove(other)
+                by_point[keys[other][0], bucket].remove(other)
+                places[other] = -1
+                waiting.insert(0, other)
+        by_value[bucket, value].append(record)
+        by_point[point, bucket].append(record)
+        places[record] = bucket
     return places
