@@ -14,7 +14,7 @@ PERSONS = """
     patient* person* user customer* client* member* employee* subject* participant* staff kunde* kunden versicherten*
     mitarbeiter* student pupil citizen paciente paziente cliente employe* insured applicant donor respondent
 """
-NUMBERING = """
+_NUMBERING = """
     id ids identifier identifiant number no nr num nummer numero kennung key index idx row rowid record recordid ref
     reference uid pid code matricule
 """
@@ -80,7 +80,7 @@ def may_name_persons(name: str) -> bool:
 def numbers_records(name: str) -> str | None:
     """The word that says that a column numbers something, or None. A number of children is a count."""
     words = words_of(name)
-    return None if "numberof" in words else find_word(words, NUMBERING)
+    return None if "numberof" in words else find_word(words, _NUMBERING)
 
 
 def numbers_households(name: str) -> str | None:
