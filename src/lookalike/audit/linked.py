@@ -98,7 +98,7 @@ def check_linked(reading: Reading, linked: LinkedRows) -> list[Check]:
     problem = _find_problem(reading, linked)
     if problem is not None:
         return [Check(_LINKED, False, problem)]
-    persons, assigned = published_persons(reading), assign_persons(reading)
+    persons, assigned = _read_persons(reading), _assign_persons(reading)
     if assigned.is_open:
         return [Check.undecided(_LINKED, assigned.problem or NO_MAP)]
     if assigned.problem is not None:
@@ -124,7 +124,7 @@ def _find_problem(reading: Reading, linked: LinkedRows) -> str | None:
     return f"{n_numbers:,} person numbers for {counted(n_persons, 'person')}" if n_numbers != n_persons else None
 
 
-def published_persons(reading: Reading) -> PublishedPersons:
+def _read_persons(reading: Reading) -> PublishedPersons:
     """Worked out once."""
     assert isinstance(reading.release, Grouped)
     assert reading.release.linked is not None
@@ -135,7 +135,7 @@ def published_persons(reading: Reading) -> PublishedPersons:
     return found
 
 
-def assign_persons(reading: Reading) -> Assigned:
+def _assign_persons(reading: Reading) -> Assigned:
     """Worked out once."""
     if reading.of_linked.get("assigned") is None:
         by_map = reading.record_of_row is not None
@@ -166,7 +166,7 @@ class _Originals:
 def _read_map(reading: Reading) -> Assigned:
     """By the private record map: rows of a number are the first visits of one person, in order."""
     assert reading.record_of_row is not None
-    persons, originals = published_persons(reading), _Originals.of(reading.original)
+    persons, originals = _read_persons(reading), _Originals.of(reading.original)
     named = reading.record_of_row
     if len(named) != len(persons.rows) or named.min(initial=0) < 0 or named.max(initial=-1) >= len(originals.owners):
         return Assigned(np.full(len(persons.lengths), -1), "the record map does not name a record of each row")
@@ -190,7 +190,7 @@ def _read_map(reading: Reading) -> Assigned:
 
 def _find_assignment(reading: Reading) -> Assigned:
     """Without the map: a person for each number, whose first visits fit its rows and have their values."""
-    persons, originals = published_persons(reading), _Originals.of(reading.original)
+    persons, originals = _read_persons(reading), _Originals.of(reading.original)
     n_numbers = len(persons.lengths)
     values = np.concatenate((reading.value_of_row[persons.rows], reading.value_of_record[originals.records]))
     starts = np.concatenate((persons.starts[:-1], persons.starts[-1] + originals.starts))
@@ -267,10 +267,10 @@ def expose_numbers(reading: Reading, column: int | None) -> tuple[Ints, Ints, In
     problem = _find_problem(reading, reading.release.linked)
     if problem is not None:
         return f"not decided: {problem}"
-    assigned = assign_persons(reading)
+    assigned = _assign_persons(reading)
     if assigned.problem is not None:
         return assigned.problem if assigned.is_open else f"not decided: {assigned.problem}"
-    persons = published_persons(reading)
+    persons = _read_persons(reading)
     owners = persons.person_of_row
     codes = None if column is None else reading.release.sensitive[:, column].astype(np.int64)
     return persons.class_of_person[owners], owners, codes
