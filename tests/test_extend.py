@@ -181,7 +181,9 @@ def test_a_format_is_read_wherever_tables_are(guest: None, patients: Path, tmp_p
     assert lookalike("audit", path, out).returncode == 0
     many = tmp_path / "many.jsonl"
     pl.read_csv(patients).sample(2_000, with_replacement=True, seed=1).write_ndjson(many)
-    parts = la.publish(many, **COLUMNS, model="k-anonymity:5", part_rows=1_000, out=tmp_path / "parts")
+    parts = la.publish(
+        many, **COLUMNS, rows_are_persons=True, model="k-anonymity:5", part_rows=1_000, out=tmp_path / "parts"
+    )
     assert parts.audit.passed
     with studio() as client:
         assert ".jsonl" in client.get("/").text

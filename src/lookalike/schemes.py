@@ -25,7 +25,8 @@ from lookalike.files.tables import read_columns
 from lookalike.pipeline.recipe import ModelLike, Recipe, parse_promises, prepare
 from lookalike.pipeline.run import Stopwatch
 from lookalike.progress import Progress, silent
-from lookalike.publication import Publication, ask_about_series, publish_whole
+from lookalike.publication import Publication
+from lookalike.publication.whole import ask_about_series, publish_whole
 
 if TYPE_CHECKING:
     from lookalike.pipeline.series.publishing import Earlier

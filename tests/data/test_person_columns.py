@@ -64,7 +64,7 @@ def test_who_said_it_is_not_asked_again() -> None:
     refuse_repeated(visits(), Schema.of(SCHEMA, household="patient_id"), PersonSettings())
 
 
-@pytest.mark.parametrize("name", ["patient_id", "PATNO", "subject_id", "customer number"])
+@pytest.mark.parametrize("name", ["patient_id", "PATNO", "subject_id", "customer number", "id", "Subject"])
 def test_a_number_of_persons_is_enough_by_its_name(name: str) -> None:
     """Where every quasi-identifier is about the visit, nothing is constant within a person."""
     found = find_repeated(visits(name, mixed=True), SCHEMA)
@@ -72,10 +72,17 @@ def test_a_number_of_persons_is_enough_by_its_name(name: str) -> None:
     assert found.constant == ()
 
 
-@pytest.mark.parametrize("name", ["id", "case_no", "subject", "key"])
+@pytest.mark.parametrize("name", ["case_no", "key", "record nr"])
 def test_a_mere_number_needs_what_is_constant(name: str) -> None:
     assert find_repeated(visits(name), SCHEMA) is not None
     assert find_repeated(visits(name, mixed=True), SCHEMA) is None
+
+
+def test_a_school_subject_is_no_person() -> None:
+    table = visits("subject", mixed=True)
+    names = ["".join("abcdefghij"[int(digit)] for digit in value) for value in table["subject"].values.tolist()]
+    subjects = Column("subject", ValueType.STRING, table["subject"].codes, np.array(names, dtype=object))
+    assert find_repeated(Table((subjects, *table.columns[1:])), SCHEMA) is None
 
 
 @pytest.mark.parametrize("name", ["hash", "kundig", "x"])

@@ -190,13 +190,13 @@ def _without_command(what: str, home: Path) -> int:
             from lookalike.models.k_anonymity import KAnonymity
             from lookalike.pipeline.backends.local import LocalBackend
             from lookalike.pipeline.recipe import Recipe
-            from lookalike.publication import _publish_in_parts
+            from lookalike.publication.in_parts import publish_in_parts
 
             recipe = Recipe(
                 schema=Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]), promises=(Promise(KAnonymity(3)),)
             )
             frame = pl.read_csv(home / "people.csv")
-            _publish_in_parts(LocalBackend(frame), recipe, home / "out" / "release", overwrite=True, part_rows=1000)
+            publish_in_parts(LocalBackend(frame), recipe, home / "out" / "release", overwrite=True, part_rows=1000)
     except LookalikeError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2

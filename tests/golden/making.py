@@ -20,7 +20,6 @@ from unittest import mock
 import polars as pl
 
 import lookalike as la
-from lookalike import publication as publishing
 from lookalike.algorithms import parse_algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
@@ -29,6 +28,7 @@ from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.recipe import Recipe
+from lookalike.publication import in_parts as publishing
 from lookalike.version import __version__
 
 GOLDEN = Path(__file__).parent
@@ -120,7 +120,7 @@ def _in_parts(target: Path, name: str, schema: Schema, algorithm: str, promise: 
     recipe = Recipe(schema=settled, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=SEED)
     backend = LocalBackend(people().select([one.name for one in schema.published]))
     with mock.patch.object(publishing, "LEAST_PART", PART_ROWS):
-        publishing._publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
+        publishing.publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
 
 
 def answered(target: Path, name: str) -> dict[str, Any]:

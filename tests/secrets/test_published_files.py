@@ -19,7 +19,6 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike import publication as publishing
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.studio.jobs import Job
 from lookalike.apps.studio.results import archive
@@ -33,6 +32,7 @@ from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.recipe import Recipe
+from lookalike.publication import in_parts as publishing
 from tests.apps.cli.running import lookalike
 from tests.golden.making import COMPARISON, GOLDEN
 from tests.golden.making import SEED as GOLDEN_SEED
@@ -168,7 +168,7 @@ def test_releases_in_parts(house: Path, tmp_path: Path, name: str) -> None:
     recipe = Recipe(schema=schema, promises=(parse_promise("k-anonymity:4"),), algorithm=METHODS[name], seed=SEED)
     frame = pl.read_csv(house / "planted.csv", try_parse_dates=True)
     with mock.patch.object(publishing, "LEAST_PART", 30):
-        publishing._publish_in_parts(LocalBackend(frame), recipe, tmp_path / "out", part_rows=50)
+        publishing.publish_in_parts(LocalBackend(frame), recipe, tmp_path / "out", part_rows=50)
     assert len(next(iter(ReleaseFolder(tmp_path / "out").manifest.parts.values()))) > 1
     check_files(tmp_path / "out")
 

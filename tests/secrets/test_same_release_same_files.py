@@ -27,7 +27,6 @@ import pytest
 
 import lookalike as la
 from lookalike import audit
-from lookalike import publication as publishing
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.perturbation import Bounds, Perturbation, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
@@ -52,6 +51,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.recipe import Prepared, Recipe, prepare
 from lookalike.pipeline.run import MadeWhole
+from lookalike.publication import in_parts as publishing
 from lookalike.randomness import Randomness
 from tests.worlds import tiny_table, worlds
 
@@ -319,7 +319,7 @@ def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.Mon
         recipe = Recipe(schema=Schema.of(qi=["x"], sensitive=["s"]), promises=(promise,), algorithm=method, seed=seed)
         folder = tmp_path / f"{world}-{seed}"
         try:
-            made = publishing._publish_in_parts(LocalBackend(frame), recipe, folder, part_rows=3)
+            made = publishing.publish_in_parts(LocalBackend(frame), recipe, folder, part_rows=3)
         except la.LookalikeError:
             continue
         n_parts.append(made.n_parts)

@@ -68,7 +68,7 @@ class PublishedPersons:
 
 
 @dataclass(frozen=True, eq=False)
-class Assigned:
+class _Assigned:
     """The person behind each person number, as a place among the persons of the original; -1: not known."""
 
     person_of_number: Ints
@@ -98,7 +98,7 @@ def check_linked(reading: Reading, linked: LinkedRows) -> list[Check]:
     problem = _find_problem(reading, linked)
     if problem is not None:
         return [Check(_LINKED, False, problem)]
-    persons, assigned = published_persons(reading), assign_persons(reading)
+    persons, assigned = _read_persons(reading), _assign_persons(reading)
     if assigned.is_open:
         return [Check.undecided(_LINKED, assigned.problem or NO_MAP)]
     if assigned.problem is not None:
@@ -124,7 +124,7 @@ def _find_problem(reading: Reading, linked: LinkedRows) -> str | None:
     return f"{n_numbers:,} person numbers for {counted(n_persons, 'person')}" if n_numbers != n_persons else None
 
 
-def published_persons(reading: Reading) -> PublishedPersons:
+def _read_persons(reading: Reading) -> PublishedPersons:
     """Worked out once."""
     assert isinstance(reading.release, Grouped)
     assert reading.release.linked is not None
@@ -135,13 +135,13 @@ def published_persons(reading: Reading) -> PublishedPersons:
     return found
 
 
-def assign_persons(reading: Reading) -> Assigned:
+def _assign_persons(reading: Reading) -> _Assigned:
     """Worked out once."""
     if reading.of_linked.get("assigned") is None:
         by_map = reading.record_of_row is not None
         reading.of_linked["assigned"] = _read_map(reading) if by_map else _find_assignment(reading)
     found = reading.of_linked["assigned"]
-    assert isinstance(found, Assigned)
+    assert isinstance(found, _Assigned)
     return found
 
 
@@ -163,34 +163,34 @@ class _Originals:
         return cls(owners, records, np.concatenate(([0], np.cumsum(np.bincount(owners)))).astype(np.int64))
 
 
-def _read_map(reading: Reading) -> Assigned:
+def _read_map(reading: Reading) -> _Assigned:
     """By the private record map: rows of a number are the first visits of one person, in order."""
     assert reading.record_of_row is not None
-    persons, originals = published_persons(reading), _Originals.of(reading.original)
+    persons, originals = _read_persons(reading), _Originals.of(reading.original)
     named = reading.record_of_row
     if len(named) != len(persons.rows) or named.min(initial=0) < 0 or named.max(initial=-1) >= len(originals.owners):
-        return Assigned(np.full(len(persons.lengths), -1), "the record map does not name a record of each row")
+        return _Assigned(np.full(len(persons.lengths), -1), "the record map does not name a record of each row")
     behind = named[persons.rows]
     owners = originals.owners[behind]
     firsts = owners[persons.starts[:-1]]
     numbers = np.repeat(np.arange(len(persons.lengths)), persons.lengths)
     several = len(np.unique(numbers[owners != firsts[numbers]]))
     if several:
-        return Assigned(firsts, f"{counted(several, 'person number')} stand for rows of several persons")
+        return _Assigned(firsts, f"{counted(several, 'person number')} stand for rows of several persons")
     doubled = len(firsts) - len(np.unique(firsts))
     if doubled:
-        return Assigned(firsts, f"{counted(doubled, 'person')} have rows under several person numbers")
+        return _Assigned(firsts, f"{counted(doubled, 'person')} have rows under several person numbers")
     if reading.original.visits is not None:
         places = np.arange(len(persons.rows)) - persons.starts[:-1][numbers]
         moved = len(np.unique(numbers[originals.records[originals.starts[owners] + places] != behind]))
         if moved:
-            return Assigned(firsts, f"the rows of {counted(moved, 'person number')} are not the first visits in order")
-    return Assigned(firsts)
+            return _Assigned(firsts, f"the rows of {counted(moved, 'person number')} are not the first visits in order")
+    return _Assigned(firsts)
 
 
-def _find_assignment(reading: Reading) -> Assigned:
+def _find_assignment(reading: Reading) -> _Assigned:
     """Without the map: a person for each number, whose first visits fit its rows and have their values."""
-    persons, originals = published_persons(reading), _Originals.of(reading.original)
+    persons, originals = _read_persons(reading), _Originals.of(reading.original)
     n_numbers = len(persons.lengths)
     values = np.concatenate((reading.value_of_row[persons.rows], reading.value_of_record[originals.records]))
     starts = np.concatenate((persons.starts[:-1], persons.starts[-1] + originals.starts))
@@ -205,7 +205,7 @@ def _find_assignment(reading: Reading) -> Assigned:
     samples[item_of_number] = np.arange(n_numbers)
     owners, fitting = _list_pairs(persons, originals, sequences, samples, n_numbers)
     if owners is None:
-        return Assigned(np.full(n_numbers, -1), NO_MAP, is_open=True)
+        return _Assigned(np.full(n_numbers, -1), NO_MAP, is_open=True)
     for place in range(longest):
         goes_on = persons.lengths[samples[fitting]] > place
         rows = persons.rows[persons.starts[samples[fitting[goes_on]]] + place]
@@ -218,16 +218,16 @@ def _find_assignment(reading: Reading) -> Assigned:
     n_persons = len(originals.starts) - 1
     bounds = np.searchsorted(owners, np.arange(n_persons + 1)).astype(np.int64)
     if not len(owners):
-        return Assigned(np.full(n_numbers, -1), _describe_left(n_persons))
+        return _Assigned(np.full(n_numbers, -1), _describe_left(n_persons))
     sent, kinds, items_of_sent = send_flow(
         bounds, fitting.astype(np.int32), np.ones(n_persons, dtype=np.int64), capacities
     )
     kinds, items_of_sent = kinds[sent > 0], items_of_sent[sent > 0]
     if len(kinds) < n_persons:
-        return Assigned(np.full(n_numbers, -1), _describe_left(n_persons - len(kinds)))
+        return _Assigned(np.full(n_numbers, -1), _describe_left(n_persons - len(kinds)))
     found = np.empty(n_numbers, dtype=np.int64)
     found[np.argsort(item_of_number, kind="stable")] = kinds[np.argsort(items_of_sent, kind="stable")]
-    return Assigned(found)
+    return _Assigned(found)
 
 
 def _describe_left(n_persons: int) -> str:
@@ -267,16 +267,16 @@ def expose_numbers(reading: Reading, column: int | None) -> tuple[Ints, Ints, In
     problem = _find_problem(reading, reading.release.linked)
     if problem is not None:
         return f"not decided: {problem}"
-    assigned = assign_persons(reading)
+    assigned = _assign_persons(reading)
     if assigned.problem is not None:
         return assigned.problem if assigned.is_open else f"not decided: {assigned.problem}"
-    persons = published_persons(reading)
+    persons = _read_persons(reading)
     owners = persons.person_of_row
     codes = None if column is None else reading.release.sensitive[:, column].astype(np.int64)
     return persons.class_of_person[owners], owners, codes
 
 
-def _read_numbers(reading: Reading, persons: PublishedPersons, assigned: Assigned) -> Reading:
+def _read_numbers(reading: Reading, persons: PublishedPersons, assigned: _Assigned) -> Reading:
     """Persons as records and person numbers as rows in their order: what the tests of row order look at.
 
     A number is known by its class and its sequence of values. Persons come in the order of their first records, with

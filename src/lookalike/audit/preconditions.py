@@ -181,7 +181,7 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
         detail = f"{counted(n_told, 'row')} made up with values that no record has; set aside, as any reader would"
     else:
         detail = f"{counted(withheld.n_dummies, 'row')} made up, declared to look like any other"
-        if is_by_group(reading):
+        if _is_by_group(reading):
             detail += ", with their number in each group"
     problem = next(_dummy_problems(reading, adversary, withheld.n_dummies - n_told), None)
     return Check("rows made up", problem is None, problem or detail)
@@ -213,7 +213,7 @@ def _dummy_problems(reading: Reading, adversary: str, n_hidden: int) -> Iterator
             f"{counted(n_hidden, 'row')} made up for {counted(n_real, 'record')}: a row is more likely made up than "
             "not, so it hides nobody. Make up fewer rows than there are records"
         )
-    if is_by_group(reading):
+    if _is_by_group(reading):
         yield from _problems_by_group(reading)
     elif n_hidden and _chance_of_made_up_values(reading) < SELDOM:
         yield (
@@ -222,7 +222,7 @@ def _dummy_problems(reading: Reading, adversary: str, n_hidden: int) -> Iterator
         )
 
 
-def is_by_group(reading: Reading) -> bool:
+def _is_by_group(reading: Reading) -> bool:
     """Whether made-up rows are declared group by group, in numbered groups."""
     return isinstance(reading.release, Grouped) and reading.release.made_up_of_group is not None
 

@@ -14,7 +14,7 @@ PERSONS = """
     patient* person* user customer* client* member* employee* subject* participant* staff kunde* kunden versicherten*
     mitarbeiter* student pupil citizen paciente paziente cliente employe* insured applicant donor respondent
 """
-NUMBERING = """
+_NUMBERING = """
     id ids identifier identifiant number no nr num nummer numero kennung key index idx row rowid record recordid ref
     reference uid pid code matricule
 """
@@ -67,10 +67,20 @@ def numbers_persons(name: str) -> str | None:
     return find_word(words, _OWN_NUMBERS) or min(numbered, default=None)
 
 
+def may_name_persons(name: str) -> bool:
+    """Whether the name is that of a person, or of any number: the values then say which (subject, id).
+
+    >>> may_name_persons("Subject"), may_name_persons("id"), may_name_persons("region_id")
+    (True, True, False)
+    """
+    parts = re.findall(r"[a-z]+", _spell_plainly(name))
+    return len(parts) == 1 and (parts[0] == "id" or re.fullmatch(_PERSON, parts[0]) is not None)
+
+
 def numbers_records(name: str) -> str | None:
     """The word that says that a column numbers something, or None. A number of children is a count."""
     words = words_of(name)
-    return None if "numberof" in words else find_word(words, NUMBERING)
+    return None if "numberof" in words else find_word(words, _NUMBERING)
 
 
 def numbers_households(name: str) -> str | None:
@@ -98,11 +108,15 @@ def words_of(name: str) -> frozenset[str]:
     >>> sorted(words_of("zipCode"))
     ['code', 'zip', 'zipcode']
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    plain = unicodedata.normalize("NFKD", spaced.casefold()).encode("ascii", "ignore").decode()
-    parts = re.findall(r"[a-z]+", plain)
+    parts = re.findall(r"[a-z]+", _spell_plainly(name))
     joined = {"".join(parts[start : start + length]) for length in (1, 2, 3) for start in range(len(parts))}
     return frozenset(joined)
+
+
+def _spell_plainly(name: str) -> str:
+    """In small letters without accents, with a space where capitals begin a word."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return unicodedata.normalize("NFKD", spaced.casefold()).encode("ascii", "ignore").decode()
 
 
 def find_word(words: frozenset[str], listed: str) -> str | None:

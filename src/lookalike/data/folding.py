@@ -24,7 +24,7 @@ from lookalike.data.persons import number_pairs, rank_rows, renumber
 from lookalike.data.schema import NUMBER_LIKE, Schema, ValueType
 from lookalike.errors import RecipeError, Unsupported, quoted, unknown_name
 
-FIRST, LAST, LEAST, GREATEST, MOST_FREQUENT, NUMBER = RULES = (
+_FIRST, _LAST, _LEAST, _GREATEST, _MOST_FREQUENT, _NUMBER = _RULES = (
     "first",
     "last",
     "least",
@@ -34,7 +34,7 @@ FIRST, LAST, LEAST, GREATEST, MOST_FREQUENT, NUMBER = RULES = (
 )
 """The first or last value in the order of rows; the least or greatest number or date; the value of most rows (the first
 of several); the number of rows, in a column that the table does not have."""
-ANY = "any:"
+_ANY = "any:"
 """any:VALUE: whether some row has the value."""
 _SET = "set"
 
@@ -53,18 +53,18 @@ class Fold:
         Fold(column='weight', rule='last')
         """
         column, sign, rule = text.rpartition("=")
-        if "=" + ANY in text:
-            column, sign, rule = text.partition("=" + ANY)
-            rule, sign = ANY + rule, "="
-        if not sign or not column or not (rule in RULES or (rule.startswith(ANY) and len(rule) > len(ANY))):
+        if "=" + _ANY in text:
+            column, sign, rule = text.partition("=" + _ANY)
+            rule, sign = _ANY + rule, "="
+        if not sign or not column or not (rule in _RULES or (rule.startswith(_ANY) and len(rule) > len(_ANY))):
             if rule == _SET:
                 raise Unsupported(
                     f"{quoted(column)} cannot be folded into a set of values: promises are tested value by value, and "
                     "a set is several at once. Keep all values as rows (--rows linked or --rows apart), or fold the "
-                    f"column by most-frequent or {ANY}VALUE."
+                    f"column by most-frequent or {_ANY}VALUE."
                 )
             raise RecipeError(
-                f"A fold is written COLUMN=RULE with one of the rules {', '.join(RULES)}, {ANY}VALUE, not "
+                f"A fold is written COLUMN=RULE with one of the rules {', '.join(_RULES)}, {_ANY}VALUE, not "
                 f"{quoted(text)}."
             )
         return cls(column, rule)
@@ -75,12 +75,12 @@ class Fold:
     @property
     def needs_order(self) -> bool:
         """Whether the order of a person's rows decides."""
-        return self.rule in (FIRST, LAST, MOST_FREQUENT)
+        return self.rule in (_FIRST, _LAST, _MOST_FREQUENT)
 
     @property
     def is_new(self) -> bool:
         """Whether it makes a column that the table does not have."""
-        return self.rule == NUMBER
+        return self.rule == _NUMBER
 
 
 def parse_folds(texts: Sequence[str]) -> tuple[Fold, ...]:
@@ -100,7 +100,7 @@ def fold_table(table: Table, person: str, folds: Sequence[Fold], order: str | No
     owners = renumber(table[person].codes)
     order_codes = np.zeros(table.n_rows, dtype=np.int32) if order is None else table[order].codes
     places = rank_rows(owners, np.argsort(order_codes, kind="stable"))
-    rows = Rows(owners, places, np.bincount(owners))
+    rows = _Rows(owners, places, np.bincount(owners))
     columns = {column.name: column for column in table.columns}
     for fold in folds:
         if fold.column == person:
@@ -110,7 +110,7 @@ def fold_table(table: Table, person: str, folds: Sequence[Fold], order: str | No
                 raise RecipeError(unknown_name("column to fold", fold.column, columns))
             raise RecipeError(
                 f"The table has a column {quoted(fold.column)} already. Give the number of rows another name "
-                f"(--fold NAME={NUMBER})."
+                f"(--fold NAME={_NUMBER})."
             )
         folded = rows.count(fold.column) if fold.is_new else rows.fold(columns[fold.column], fold.rule)
         columns[fold.column] = _drop_unused(folded)
@@ -156,7 +156,7 @@ def _drop_unused(column: Column) -> Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class _Rows:
     """Whose the rows of a table are, and in which order."""
 
     owners: NDArray[np.int32]
@@ -172,15 +172,15 @@ class Rows:
 
     def fold(self, column: Column, rule: str) -> Column:
         """The column with one value per person."""
-        if rule in (FIRST, LAST):
-            wanted = np.zeros_like(self.numbers) if rule == FIRST else self.numbers - 1
+        if rule in (_FIRST, _LAST):
+            wanted = np.zeros_like(self.numbers) if rule == _FIRST else self.numbers - 1
             chosen = np.flatnonzero(self.places == wanted[self.owners])
             return self._spread(column, self.owners[chosen], column.codes[chosen])
-        if rule == MOST_FREQUENT:
+        if rule == _MOST_FREQUENT:
             return self._most_frequent(column)
-        if rule in (LEAST, GREATEST):
+        if rule in (_LEAST, _GREATEST):
             return self._extreme(column, rule)
-        return self._any(column, rule.removeprefix(ANY))
+        return self._any(column, rule.removeprefix(_ANY))
 
     def _spread(self, column: Column, owners: NDArray[np.int32], codes: Codes) -> Column:
         of_person = np.empty(len(self.numbers), dtype=np.int32)
@@ -194,9 +194,9 @@ class Rows:
                 "most-frequent."
             )
         missing = len(column.values)
-        codes = np.full(len(self.numbers), missing if rule == LEAST else -1, dtype=np.int32)
+        codes = np.full(len(self.numbers), missing if rule == _LEAST else -1, dtype=np.int32)
         known = column.codes < missing
-        extreme = np.minimum if rule == LEAST else np.maximum
+        extreme = np.minimum if rule == _LEAST else np.maximum
         extreme.at(codes, self.owners[known], column.codes[known])
         codes[codes < 0] = missing
         return replace(column, codes=codes[self.owners])

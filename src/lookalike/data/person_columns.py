@@ -1,9 +1,10 @@
 """Finds the column that says whose row it is, where persons have several rows and nobody has said so.
 
 A promise about rows is then no promise about persons: five rows of one patient are a group of five. What speaks for
-a column: its name numbers persons (patient_id), or it is declared an identifier or numbers records (id), and other
-columns are constant within its values, as a person's sex and date of birth are. Constant means: the rows of a value
-agree in 9 of 10 cases where rows at random would not, or differ by a tenth of what rows at random do.
+a column: its name numbers persons (patient_id), or is a person's while its values are numbers (subject, id). Or it is
+declared an identifier or numbers records (case_no), and other columns are constant within its values, as a person's sex
+and date of birth are. Constant means: the rows of a value agree in 9 of 10 cases where rows at random would not, or
+differ by a tenth of what rows at random do.
 
 Only names and values of the columns at hand are looked at. A column whose name says nothing is not found, unless it is
 declared an identifier. Cost: one sort per column that may number persons; none where no value repeats.
@@ -17,14 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.column_names import may_number_persons, numbers_persons
+from lookalike.data.column_names import may_name_persons, may_number_persons, numbers_persons
 from lookalike.data.microdata import Column, Table
 from lookalike.data.person_settings import PersonSettings
-from lookalike.data.schema import NUMBER_LIKE, Role, Schema
+from lookalike.data.schema import NUMBER_LIKE, Role, Schema, ValueType
 from lookalike.errors import RecipeError, counted, quoted
 
 CONSTANT = 0.9
 _MANY_PAIRS = 1 << 18
+_FEW_VALUES, _LOOKED_AT = 10, 1000
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,20 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
         return None
     others = [other for other in companions if other.name != column.name]
     constant = [other for other in others if _is_constant(column, other)]
-    sure = numbers_persons(column.name) or (declared and may_number_persons(column.name))
+    sure = numbers_persons(column.name) or _is_numbered(column) or (declared and may_number_persons(column.name))
     if not sure and not _tell_persons(column, constant, others):
         return None
     names = tuple(other.name for other in constant)
     return Repeated(column.name, int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max()), names, declared)
+
+
+def _is_numbered(column: Column) -> bool:
+    """Whether a column called "subject" or "id" holds numbers: subjects of a school have names."""
+    if not may_name_persons(column.name) or len(column.values) < _FEW_VALUES:
+        return False
+    if column.type in NUMBER_LIKE:
+        return column.type is ValueType.INTEGER
+    return all(any(map(str.isdigit, str(value))) for value in column.values[:_LOOKED_AT])
 
 
 def _tell_persons(column: Column, constant: Sequence[Column], others: Sequence[Column]) -> bool:

@@ -11,7 +11,7 @@ from lookalike.errors import RecipeError, quoted
 
 APART, LINKED, ONE = ROWS = ("apart", "linked", "one")
 """Rows without any person number; rows with a fresh number per person; one row per person."""
-FIRST, LAST, RANDOM = KEPT = ("first", "last", "random")
+_FIRST, LAST, RANDOM = KEPT = ("first", "last", "random")
 """Which row of a person is kept where one is published."""
 
 
@@ -230,4 +230,4 @@ class StatedPersons:
         return said
 
 
-_KEPT = {FIRST: "the first of the table", LAST: "the last of the table", RANDOM: "drawn at random"}
+_KEPT = {_FIRST: "the first of the table", LAST: "the last of the table", RANDOM: "drawn at random"}

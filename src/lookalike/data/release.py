@@ -111,7 +111,7 @@ class ExtentCells:
     role: Role = Role.QUASI
 
 
-BUCKET, PERSON, VISIT, COUNT = "bucket", "person", "visit", "count"
+BUCKET, _PERSON, _VISIT, _COUNT = "bucket", "person", "visit", "count"
 """Roles, and names, of columns of numbers."""
 
 
@@ -212,15 +212,15 @@ class Grouped(_Generalised):
         (table,) = super().tables()
         if self.linked is not None:
             numbers = (
-                NumberCells(PERSON, self.linked.person_of_row, PERSON),
-                NumberCells(VISIT, self.linked.visit_of_row, VISIT),
+                NumberCells(_PERSON, self.linked.person_of_row, _PERSON),
+                NumberCells(_VISIT, self.linked.visit_of_row, _VISIT),
             )
             return (PublishedTable(table.name, (*numbers, *table.columns)),)
         if self.made_up_of_group is None:
             return (table,)
         number = NumberCells("group", self.group_of_row.astype(np.int64))
         groups = NumberCells("group", np.arange(len(self.made_up_of_group), dtype=np.int64))
-        made_up = NumberCells(COUNTERFEITS, self.made_up_of_group, COUNT)
+        made_up = NumberCells(COUNTERFEITS, self.made_up_of_group, _COUNT)
         return PublishedTable(table.name, (number, *table.columns)), PublishedTable(COUNTERFEITS, (groups, made_up))
 
     @property

@@ -61,7 +61,7 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     if persons is None:
         return data
     rows = choose_rows(data, given)
-    places = rank_rows(persons, order_rows(data)).astype(np.int32) if given.rows == LINKED else None
+    places = rank_rows(persons, _order_rows(data)).astype(np.int32) if given.rows == LINKED else None
     data = replace(data, number_known=given.number_known, visits=places)
     if given.most_rows is None:
         return data
@@ -70,7 +70,7 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
         return replace(chosen, persons=None, individuals=None, visits=None)
     if chosen.visits is not None:
         # The rows that were left out leave no gaps.
-        places = rank_rows(chosen.persons, order_rows(chosen)).astype(np.int32)
+        places = rank_rows(chosen.persons, _order_rows(chosen)).astype(np.int32)
         chosen = replace(chosen, visits=places)
     return chosen
 
@@ -78,7 +78,7 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
 def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
     """The rows that are published, in the order of the table."""
     assert data.persons is not None, "Only rows of persons are chosen."
-    order = order_rows(data)
+    order = _order_rows(data)
     if given.most_rows is None:
         return np.arange(data.n_rows)
     if given.keep == LAST:
@@ -89,7 +89,7 @@ def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
     return np.flatnonzero(rank_rows(data.persons, order) < given.most_rows)
 
 
-def order_rows(data: Microdata) -> NDArray[np.int64]:
+def _order_rows(data: Microdata) -> NDArray[np.int64]:
     """The rows in an order in which those of each person stand in theirs."""
     return np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
 

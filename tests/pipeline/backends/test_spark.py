@@ -28,7 +28,8 @@ from lookalike.pipeline.backends.spark import SparkBackend, _in_words
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.recipe import Recipe, require, settle
-from lookalike.publication import Publication, _publish_in_parts
+from lookalike.publication import Publication
+from lookalike.publication.in_parts import publish_in_parts
 from lookalike.randomness import Randomness
 from tests.apps.cli.running import lookalike
 
@@ -105,8 +106,8 @@ def test_spark_and_one_machine_agree_to_the_byte(
     recipe = recipe_of(algorithm, promise, schema, **more)
     cuts = cuts_for(stays, recipe)
     assert cuts.n_parts >= 2
-    here = _publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
-    there = _publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
+    here = publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
+    there = publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
     assert here.audit.passed
     assert str(there) == str(here)
     assert digests(tmp_path / "there") == digests(tmp_path / "here")
@@ -124,8 +125,8 @@ def test_persons_are_counted_and_drawn_alike(
         "mondrian", "k-anonymity:5", Schema.of(SCHEMA, person="patient"), persons=PersonSettings(**settings)
     )
     cuts = cuts_for(stays, recipe_of("mondrian", "k-anonymity:5"))
-    here = _publish_in_parts(LocalBackend(many), recipe, tmp_path / "here", fragments=cuts)
-    there = _publish_in_parts(SparkBackend(frame), recipe, tmp_path / "there", fragments=cuts)
+    here = publish_in_parts(LocalBackend(many), recipe, tmp_path / "here", fragments=cuts)
+    there = publish_in_parts(SparkBackend(frame), recipe, tmp_path / "there", fragments=cuts)
     assert here.audit.passed
     assert here.audit.n_persons == (1700 if settings.get("rows") != "one" else None)
     assert here.n_rows == {"contribution": 3400, "rows": 1700}.get(next(iter(settings), ""), N_ROWS)
@@ -154,7 +155,7 @@ def test_persons_who_repeat_unsaid_are_refused_alike(spark: SparkSession, stays:
     said = []
     for backend in (LocalBackend(many), SparkBackend(frame)):
         with pytest.raises(RecipeError, match='"id" repeats: 4,000 rows, 1,700 different values') as refusal:
-            _publish_in_parts(backend, recipe_of("mondrian", "k-anonymity:5", PLAIN), tmp_path / "release")
+            publish_in_parts(backend, recipe_of("mondrian", "k-anonymity:5", PLAIN), tmp_path / "release")
         said.append(str(refusal.value))
     assert said[0] == said[1]
 
@@ -241,10 +242,10 @@ class Failing(Interrupted):
 def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path) -> None:
     whole = recipe_of("mondrian", "l-diversity:3")
     cuts = cuts_for(stays, whole)
-    _publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
+    publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
     marker = tmp_path / "killed"
     broken = recipe_of(Interrupted(marker=str(marker)), "l-diversity:3")
-    _publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
+    publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
     assert marker.exists()
     assert digests(tmp_path / "stormy") == digests(tmp_path / "calm")
 
@@ -252,10 +253,10 @@ def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFram
 def test_work_that_fails_leaves_what_was_there_and_says_no_value(
     stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
 ) -> None:
-    _publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
+    publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
     before = digests(tmp_path)
     with pytest.raises(LookalikeError, match="nothing is written") as caught:
-        _publish_in_parts(
+        publish_in_parts(
             SparkBackend(on_spark), recipe_of(Failing(), "l-diversity:3"), tmp_path / "release", overwrite=True
         )
     assert "4711" not in str(caught.value)

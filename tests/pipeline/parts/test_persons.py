@@ -41,7 +41,8 @@ from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.person_rows import keep_rows
 from lookalike.pipeline.recipe import Recipe, require, settle
 from lookalike.progress import Progress
-from lookalike.publication import Publication, _publish_in_parts
+from lookalike.publication import Publication
+from lookalike.publication.in_parts import publish_in_parts
 from lookalike.randomness import Randomness
 
 QI = ["age", "sex", "zip code"]
@@ -89,7 +90,7 @@ def recipe_of(
 
 def published(frame: pl.DataFrame | Backend, out: Path, recipe: Recipe, **more: Any) -> Publication:
     backend = LocalBackend(frame) if isinstance(frame, pl.DataFrame) else frame
-    return _publish_in_parts(backend, recipe, out, **{"part_rows": 1000, **more})
+    return publish_in_parts(backend, recipe, out, **{"part_rows": 1000, **more})
 
 
 def classes_of(folder: Path, frame: pl.DataFrame) -> list[pl.DataFrame]:

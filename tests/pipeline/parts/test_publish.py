@@ -33,7 +33,8 @@ from lookalike.pipeline.parts.slices import SlicedBoxes, Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.recipe import Recipe
 from lookalike.progress import Progress
-from lookalike.publication import Publication, _publish_in_parts
+from lookalike.publication import Publication
+from lookalike.publication.in_parts import publish_in_parts
 from lookalike.randomness import Randomness
 
 QI = ["age", "sex", "zip code"]
@@ -58,7 +59,7 @@ def published(
     adversary = more.pop("adversary", "reads-release")
     made = tuple(parse_promise(promise) for promise in promises)
     recipe = Recipe(schema=schema, promises=made, algorithm=method, seed=3, adversary=adversary)
-    return _publish_in_parts(LocalBackend(frame), recipe, out, **{"part_rows": 1000, **more})
+    return publish_in_parts(LocalBackend(frame), recipe, out, **{"part_rows": 1000, **more})
 
 
 METHODS = [
@@ -201,9 +202,9 @@ def test_the_order_of_rows_makes_no_difference(algorithm: str, stays: pl.DataFra
         schema=PLAIN, promises=(parse_promise("l-diversity:3"),), algorithm=parse_algorithm(algorithm), seed=4
     )
     backend = Remembering(stays)
-    _publish_in_parts(backend, recipe, tmp_path / "one", part_rows=1000)
+    publish_in_parts(backend, recipe, tmp_path / "one", part_rows=1000)
     shuffled = stays.sample(fraction=1.0, shuffle=True, seed=2)
-    _publish_in_parts(LocalBackend(shuffled), recipe, tmp_path / "other", fragments=backend.cuts)
+    publish_in_parts(LocalBackend(shuffled), recipe, tmp_path / "other", fragments=backend.cuts)
     assert digests(tmp_path / "one") == digests(tmp_path / "other")
 
 
@@ -225,7 +226,7 @@ def test_records_of_a_part_come_to_the_method_in_a_random_order(stays: pl.DataFr
     seeds = (3, 3, 4)
     for number, (frame, seed) in enumerate(zip((stays, shuffled, stays), seeds, strict=True)):
         recipe = Recipe(schema=PLAIN, promises=(parse_promise("l-diversity:2"),), algorithm=method, seed=seed)
-        _publish_in_parts(LocalBackend(frame), recipe, tmp_path / str(number), part_rows=3000)
+        publish_in_parts(LocalBackend(frame), recipe, tmp_path / str(number), part_rows=3000)
     first, again, other = Watching.came
     assert (first == again).all()
     assert not (first == other).all()
@@ -241,7 +242,7 @@ def test_records_of_a_part_come_to_the_method_in_a_random_order(stays: pl.DataFr
 def test_without_a_seed_no_two_releases_are_alike(stays: pl.DataFrame, tmp_path: Path) -> None:
     recipe = Recipe(schema=PLAIN, promises=(parse_promise("k-anonymity:4"),), algorithm=Mondrian())
     for name in ("one", "other"):
-        _publish_in_parts(LocalBackend(stays), recipe, tmp_path / name)
+        publish_in_parts(LocalBackend(stays), recipe, tmp_path / name)
     table = "release.csv/part-00000.csv"
     assert digests(tmp_path / "one")[table] != digests(tmp_path / "other")[table]
 
@@ -254,15 +255,15 @@ def test_where_blind_cells_do_not_fit_there_are_slices_or_a_refusal(stays: pl.Da
     recipe = Recipe(
         schema=PLAIN, promises=(parse_promise("l-diversity:2"),), algorithm=parse_algorithm("heterogeneous"), seed=1
     )
-    made = _publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
+    made = publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
     assert isinstance(backend.cuts, Slices)
     assert made.adversary == "reads-release"
     with pytest.raises(Infeasible, match="without a look at the sensitive values"):
-        _publish_in_parts(backend, replace(recipe, adversary="knows-method"), tmp_path / "again", part_rows=1000)
+        publish_in_parts(backend, replace(recipe, adversary="knows-method"), tmp_path / "again", part_rows=1000)
     assert not (tmp_path / "again").exists()
     backend = Remembering(skewed)
     published_by_groups = replace(recipe, algorithm=Groups(effort="fast"))
-    _publish_in_parts(backend, published_by_groups, tmp_path / "groups", part_rows=1000)
+    publish_in_parts(backend, published_by_groups, tmp_path / "groups", part_rows=1000)
     assert isinstance(backend.cuts, BoxTree)
 
 
@@ -273,7 +274,7 @@ def test_a_cell_that_keeps_its_promise_by_a_hair_is_dealt_out(tmp_path: Path) ->
     schema = Schema.of(qi=["age"], sensitive=["ill"])
     backend = Remembering(frame)
     recipe = Recipe(schema=schema, promises=(parse_promise("l-diversity:2"),), algorithm=Mondrian(), seed=2)
-    made = _publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
+    made = publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
     assert isinstance(backend.cuts, SlicedBoxes)
     assert made.n_parts == backend.cuts.n_parts >= 3
     assert sum(backend.cuts.sizes) == 12001
@@ -292,7 +293,7 @@ def boxes(frame: pl.DataFrame, out: Path, method: str, **more: Any) -> set[Any]:
     recipe = Recipe(
         schema=PLAIN, promises=(parse_promise("l-diversity:2"),), algorithm=parse_algorithm(method), seed=1, **more
     )
-    made = _publish_in_parts(backend, recipe, out, part_rows=1000)
+    made = publish_in_parts(backend, recipe, out, part_rows=1000)
     assert made.adversary == "knows-method"
     assert isinstance(backend.cuts, BoxTree)
     return {(cell.lows, cell.highs) for cell in backend.cuts.root.leaves()}
@@ -359,7 +360,7 @@ class Shifting(LocalBackend):
 def test_a_table_that_changes_meanwhile_is_not_published(stays: pl.DataFrame, tmp_path: Path) -> None:
     recipe = Recipe(schema=PLAIN, promises=(parse_promise("k-anonymity:4"),), algorithm=Mondrian(), seed=1)
     with pytest.raises(AuditFailed, match="3,000 records when it was surveyed and 2,999"):
-        _publish_in_parts(Shifting(stays), recipe, tmp_path / "release", part_rows=1000)
+        publish_in_parts(Shifting(stays), recipe, tmp_path / "release", part_rows=1000)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -387,6 +388,6 @@ def test_nothing_of_a_record_or_the_secret_is_in_what_travels_back(stays: pl.Dat
     for times in (1, 8):
         frame = pl.concat([stays] * times)
         recipe = Recipe(schema=PLAIN, promises=(parse_promise("l-diversity:3"),), algorithm=Mondrian(), seed=1)
-        _publish_in_parts(Weighing(frame), recipe, tmp_path / f"{times}", part_rows=1000 * times)
+        publish_in_parts(Weighing(frame), recipe, tmp_path / f"{times}", part_rows=1000 * times)
     small, large = Weighing.sizes
     assert large < 1.5 * small

@@ -17,7 +17,7 @@ from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.recipe import Recipe
-from lookalike.publication import _publish_in_parts
+from lookalike.publication.in_parts import publish_in_parts
 from tests.audit.planting.messages import MESSAGES
 
 SCHEMA = Schema.of(
@@ -32,7 +32,7 @@ def people() -> pl.DataFrame:
 
 def published(people: pl.DataFrame, folder: Path, algorithm: str, promise: str) -> Path:
     recipe = Recipe(schema=SCHEMA, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=6)
-    made = _publish_in_parts(LocalBackend(people), recipe, folder, part_rows=1000)
+    made = publish_in_parts(LocalBackend(people), recipe, folder, part_rows=1000)
     assert made.n_parts >= 3
     return folder
 

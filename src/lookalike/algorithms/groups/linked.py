@@ -212,7 +212,7 @@ def group_persons(
 ) -> NDArray[np.int32]:
     """The unit of each record: a visit of a group; -1: a visit that is left out."""
     histories = Histories(data, requirements)
-    bands = choose_bands(histories, run.rng.child("bands"))
+    bands = _choose_bands(histories, run.rng.child("bands"))
     asked = histories.wide_requirements()
     n_done, n_units = 0, 0
     units = np.full(data.n_rows, -1, dtype=np.int32)
@@ -235,7 +235,7 @@ def group_persons(
     return units
 
 
-def choose_bands(histories: Histories, rng: Randomness) -> list[Band]:
+def _choose_bands(histories: Histories, rng: Randomness) -> list[Band]:
     """Bands that keep the promise as a whole; among those with several least numbers of persons, by the loss."""
     least = least_size(histories.requirements)
     tried = dict[tuple[Band, ...], None]()

@@ -16,7 +16,7 @@ from lookalike.data.person_settings import PersonSettings, StatedPersons
 from lookalike.data.persons import number_pairs, renumber, total_of
 from lookalike.errors import RecipeError
 
-SETTINGS = ("rows", "keep", "contribution", "number_known", "rows_are_persons")
+_SETTINGS = ("rows", "keep", "contribution", "number_known", "rows_are_persons")
 _MOST_COLUMNS = 5
 _LONGEST_VALUE = 40
 
@@ -24,7 +24,7 @@ _LONGEST_VALUE = 40
 def settings_of(project: Project) -> dict[str, Any]:
     """How the rows of one person are published, as `publish` takes it."""
     plain = asdict(project.persons)
-    return {name: plain[name] for name in SETTINGS}
+    return {name: plain[name] for name in _SETTINGS}
 
 
 def set_persons(project: Project, given: dict[str, Any]) -> None:

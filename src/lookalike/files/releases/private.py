@@ -150,7 +150,7 @@ def read_graph(folder: Path) -> MatchGraph:
     frame = _read_frame(folder, path)
     rows = frame["rows"].explode(empty_as_null=False) if dict(frame.schema) == {"rows": pl.List(pl.Int32)} else None
     if rows is None or frame["rows"].null_count() or rows.null_count():
-        raise _changed(path)
+        raise _explain_change(path)
     starts = np.concatenate([[0], np.cumsum(frame["rows"].list.len().to_numpy())]).astype(np.int64)
     return MatchGraph(starts, rows.to_numpy().astype(np.int32))
 
@@ -165,10 +165,10 @@ def read_record_map(folder: Path) -> NDArray[np.int64]:
     path = Path(folder) / _MAP
     frame = _read_frame(folder, path)
     if dict(frame.schema) != _MAP_COLUMNS or any(frame[name].null_count() for name in _MAP_COLUMNS):
-        raise _changed(path)
+        raise _explain_change(path)
     rows = frame.filter(pl.col("side") == "rows").sort("row")
     if rows["row"].to_list() != list(range(len(rows))):
-        raise _changed(path)
+        raise _explain_change(path)
     return rows["record"].to_numpy().astype(np.int64)
 
 
@@ -193,7 +193,7 @@ def _read_frame(folder: Path, path: Path) -> pl.DataFrame:
         raise DataError(f"Cannot read {path}: {reason}. Name the folder that ends in PRIVATE.") from None
 
 
-def _changed(path: Path) -> DataError:
+def _explain_change(path: Path) -> DataError:
     return DataError(f"{path} is not as lookalike writes it. It was changed: name the folder that ends in PRIVATE.")
 
 

@@ -61,7 +61,7 @@ class LocalBackend:
         return found, times.astype(np.int64)
 
     def count_owners(self, keys: Callable[[Codes], tuple[NDArray[np.int64], NDArray[np.int64]]]) -> OwnerCounts:
-        return tally_owners(*keys(self._codes))
+        return _tally_owners(*keys(self._codes))
 
     def keep(self, owner: int, most: int, secret: Randomness, n_codes: int) -> None:
         codes = self._codes
@@ -91,7 +91,7 @@ class LocalBackend:
         self._codes = self._codes[:0]
 
 
-def tally_owners(keys: NDArray[np.int64], owners: NDArray[np.int64]) -> OwnerCounts:
+def _tally_owners(keys: NDArray[np.int64], owners: NDArray[np.int64]) -> OwnerCounts:
     """Records and different owners of each key."""
     key_of_pair, _, times = tally_pairs(keys, owners)
     found, firsts, n_owners = np.unique(key_of_pair, return_index=True, return_counts=True)

@@ -49,7 +49,7 @@ _WAYS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class BoxCounts:
+class _BoxCounts:
     """What was counted in one box."""
 
     n_rows: int
@@ -62,7 +62,7 @@ class BoxCounts:
     """And how many rows."""
 
 
-class PersonFitting:
+class _PersonFitting:
     """Whether all rows of a box may be one group, exactly: then it can be published by itself."""
 
     def __init__(
@@ -71,14 +71,14 @@ class PersonFitting:
         self._data, self._adversary = survey.data, adversary
         self._promises, self._requirements = promises, requirements
 
-    def __call__(self, box: BoxCounts) -> bool:
+    def __call__(self, box: _BoxCounts) -> bool:
         return (
             box.n_persons > 0
             and all(self._holds(promise, box) for promise in self._promises)
             and all(self._hides_known_numbers(requirement, box) for requirement in self._requirements)
         )
 
-    def _holds(self, promise: Promise, box: BoxCounts) -> bool:
+    def _holds(self, promise: Promise, box: _BoxCounts) -> bool:
         domains = self._data.domains
         index = None if promise.column is None else domains.sensitive_index(promise.column)
         values = np.zeros(1, dtype=np.int64) if index is None else np.flatnonzero(box.persons[index])
@@ -96,7 +96,7 @@ class PersonFitting:
         )
         return promise.model.holds(promise.model.level(group))
 
-    def _hides_known_numbers(self, requirement: Requirement, box: BoxCounts) -> bool:
+    def _hides_known_numbers(self, requirement: Requirement, box: _BoxCounts) -> bool:
         """Whether as many rows of the box as one person has show each value with at most its ceiling."""
         if requirement.column is None or requirement.ceilings is None or box.most < 2 or not self._data.number_known:
             return True
@@ -119,7 +119,7 @@ def cut_by_persons(
     rng: Randomness,
 ) -> BoxTree:
     """Boxes of about `part_rows` rows that each keep every promise by the distinct persons in them."""
-    fits = PersonFitting(survey, promises, requirements, adversary)
+    fits = _PersonFitting(survey, promises, requirements, adversary)
     least = max([1, *(rule.min_size for rule in requirements)])
     # Blind cuts look at no sensitive value; how many persons are where is no such value.
     seen = () if cutting.blind else requirements
@@ -179,8 +179,8 @@ def _walk(box: Box) -> Iterator[Box]:
 
 
 def _put_together(
-    backend: Backend, survey: Survey, boxes: BoxTree, fits: Callable[[BoxCounts], bool]
-) -> tuple[BoxTree, dict[Box, BoxCounts]]:
+    backend: Backend, survey: Survey, boxes: BoxTree, fits: Callable[[_BoxCounts], bool]
+) -> tuple[BoxTree, dict[Box, _BoxCounts]]:
     """The boxes, with those that do not fit put together with the others they were cut with; and the counts of each."""
     counts = _count_tree(backend, survey, boxes)
 
@@ -195,7 +195,7 @@ def _put_together(
     return kept, {box: by_ends[box.lows, box.highs] for box in _walk(kept.root)}
 
 
-def _count_tree(backend: Backend, survey: Survey, boxes: BoxTree) -> dict[Box, BoxCounts]:
+def _count_tree(backend: Backend, survey: Survey, boxes: BoxTree) -> dict[Box, _BoxCounts]:
     """The counts of every box of the tree, those that were cut included."""
     listed = [*_walk(boxes.root)]
     number_of_box = {box: number for number, box in enumerate(listed)}
@@ -218,7 +218,7 @@ def _count_tree(backend: Backend, survey: Survey, boxes: BoxTree) -> dict[Box, B
 
 def _count_places(
     backend: Backend, survey: Survey, n_places: int, places: Callable[[Codes], tuple[Counts, Counts]]
-) -> list[BoxCounts]:
+) -> list[_BoxCounts]:
     """What is counted at each place; `places` gives places and rows, one or several for each row."""
     n_quasi, owner = len(survey.data.domains.quasi), survey.n_published
     widths = [1, *(domain.n_codes for domain in survey.data.domains.sensitive)]
@@ -239,7 +239,7 @@ def _count_places(
         for table in flat[:2]
     )
     return [
-        BoxCounts(
+        _BoxCounts(
             n_rows=int(flat[0, place]),
             n_persons=int(flat[1, place]),
             most=int(flat[2, place]),
@@ -255,7 +255,7 @@ def _cut_once(
     survey: Survey,
     boxes: BoxTree,
     large: Sequence[Box],
-    fits: Callable[[BoxCounts], bool],
+    fits: Callable[[_BoxCounts], bool],
     requirements: Sequence[Requirement],
     least: int,
 ) -> dict[int, Box]:
@@ -296,7 +296,7 @@ def _cut_once(
     return chosen
 
 
-def _tier(requirements: Sequence[Requirement], sides: Sequence[BoxCounts]) -> int:
+def _tier(requirements: Sequence[Requirement], sides: Sequence[_BoxCounts]) -> int:
     taken = [
         _room_taken(rule, side.persons[rule.column], side.n_persons)
         for side in sides

@@ -86,7 +86,7 @@ class _Numbering:
 def hold_together(before: Sequence[Before], now: Now, data: Microdata) -> SeriesAudit:
     """The audit of the new release and the earlier ones together; does not raise if it fails."""
     releases, domains, codes = number_alike(before, now, data)
-    refuse_distributions(domains, data, releases)
+    _refuse_distributions(domains, data, releases)
     return audit_series(releases, domains, codes)
 
 
@@ -212,7 +212,7 @@ def _all_values(domain: Domain, texts: Sequence[pl.Series]) -> tuple[Domain, dic
     return Domain(attribute, ValueType.STRING, values, with_missing, 0.0, float(size), size, False), named
 
 
-def refuse_distributions(domains: Sequence[Domain], data: Microdata, releases: Sequence[SeriesRelease]) -> None:
+def _refuse_distributions(domains: Sequence[Domain], data: Microdata, releases: Sequence[SeriesRelease]) -> None:
     """Refuse distances between distributions where releases have other values: they are over values of one table."""
     for domain, own in zip(domains, data.domains.sensitive, strict=True):
         for release in releases:

@@ -95,10 +95,10 @@ def classes_of_rows(release: Release, data: Microdata) -> Ints:
     """The group of each row of the table of values."""
     assert isinstance(release, Grouped | Bucketized)
     reading = Reading(release, data)
-    return number_by_first_row(reading.unit_of_row if isinstance(release, Grouped) else reading.buckets[1])
+    return _number_by_first_row(reading.unit_of_row if isinstance(release, Grouped) else reading.buckets[1])
 
 
-def number_by_first_row(units: Ints) -> Ints:
+def _number_by_first_row(units: Ints) -> Ints:
     """Each row's unit, numbered by the place of its first row."""
     _, firsts, inverse = np.unique(units, return_index=True, return_inverse=True)
     return firsts[inverse.reshape(-1)].astype(np.int64)
@@ -137,7 +137,7 @@ def read_contents(path: Path) -> tuple[Contents, ReleaseFolder, Ints]:
     numbers = [one.name for one in fields if one.encoding is Encoding.BUCKET]
     quasi = [one for one in fields if one.role == Role.QUASI]
     keys = [frame[column] for column in numbers] or [print_cells(one, frame[one.name]) for one in quasi]
-    class_of_row = number_by_first_row(joint_ids([_place_of(key) for key in keys], len(frame)))
+    class_of_row = _number_by_first_row(joint_ids([_place_of(key) for key in keys], len(frame)))
     by_role = {role: [one for one in fields if one.role == role] for role in (Role.SENSITIVE, Role.CARRIED)}
     columns = {}
     for one in (*by_role[Role.SENSITIVE], *by_role[Role.CARRIED]):

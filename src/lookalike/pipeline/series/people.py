@@ -29,7 +29,7 @@ from lookalike.pipeline.run import MadeWhole
 from lookalike.pipeline.series.contents import CLASS, FORMS, classes_of_rows
 from lookalike.untrusted import check_plain_file, read_text
 
-LIST, KEY = PEOPLE
+_LIST, _KEY = PEOPLE
 _COLUMNS = {"person": pl.String, CLASS: pl.Int64, "values": pl.String}
 _DIGITS = 32
 
@@ -135,9 +135,9 @@ def groups_of_records(class_of_row: Ints, record_of_row: Ints, n_records: int) -
 
 def read_people(folder: Path) -> tuple[People, str] | None:
     """The list in a PRIVATE folder, and its key; None if there is none."""
-    if not (folder / LIST).exists():
+    if not (folder / _LIST).exists():
         return None
-    return People.from_frame(read_frame(folder / LIST), str(folder / LIST)), read_key(folder / KEY)
+    return People.from_frame(read_frame(folder / _LIST), str(folder / _LIST)), read_key(folder / _KEY)
 
 
 def read_key(path: Path) -> str:
@@ -174,7 +174,7 @@ def private_files(made: MadeWhole, names: Sequence[str]) -> dict[str, bytes]:
     groups = groups_of_records(class_of_row, made.record_map.record_of_row, made.data.n_rows)
     key, written = new_key(), io.BytesIO()
     list_people(names, made.data, groups, key).to_frame().write_parquet(written, compression="zstd")
-    return {LIST: written.getvalue(), KEY: f"{key}\n".encode()}
+    return {_LIST: written.getvalue(), _KEY: f"{key}\n".encode()}
 
 
 def count_changes(earlier: People, now: People) -> int:

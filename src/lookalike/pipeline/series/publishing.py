@@ -84,7 +84,7 @@ class Asked:
                 "A series knows its earlier releases. Leave out --after, or publish without --series to hold the "
                 "release against single ones."
             )
-        pairs = [one if isinstance(one, tuple) else split_earlier(str(one)) for one in listed]
+        pairs = [one if isinstance(one, tuple) else _split_earlier(str(one)) for one in listed]
         found = tuple((Path(release), original) for release, original in pairs)
         if series is None:
             return cls(after=found)
@@ -107,7 +107,7 @@ class Asked:
         return choose_m_invariant(recipe) if self.mode == M_INVARIANT else recipe
 
 
-def split_earlier(text: str) -> tuple[str, str | None]:
+def _split_earlier(text: str) -> tuple[str, str | None]:
     """RELEASE or RELEASE=ORIGINAL; a path with an equals sign that exists is a release.
 
     >>> split_earlier("january=stays.csv")

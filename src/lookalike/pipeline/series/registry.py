@@ -111,7 +111,7 @@ def find_known(ledgers: Sequence[Path], table: Table, data: Microdata) -> list[s
         except LookalikeError:
             said.append(f"The ledger in {folder} cannot be read, so nobody knows whether these people are in it.")
             continue
-        n_known = count_known_people(ledger, names, rows)
+        n_known = _count_known_people(ledger, names, rows)
         if n_known and Fraction(n_known, max(data.n_rows, 1)) >= _WARN_FROM:
             share = n_known / data.n_rows
             said.append(
@@ -122,6 +122,6 @@ def find_known(ledgers: Sequence[Path], table: Table, data: Microdata) -> list[s
     return said
 
 
-def count_known_people(ledger: Ledger, names: Sequence[str], rows: Sequence[str]) -> int:
+def _count_known_people(ledger: Ledger, names: Sequence[str], rows: Sequence[str]) -> int:
     persons = [digest(ledger.key, "person", name) for name in names]
     return count_known(ledger, persons, [digest(ledger.key, "row", row) for row in rows])

@@ -1,0 +1,176 @@
+"""The library's main entry point: `publish` a table, look at the result, `write` it.
+
+import lookalike as la
+la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikeness(2)).write("out")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm
+from lookalike.data.folding import fold_texts, made_columns
+from lookalike.data.person_columns import refuse_repeated
+from lookalike.data.person_settings import APART, RANDOM, PersonSettings
+from lookalike.data.schema import Schema
+from lookalike.errors import RecipeError, unknown_name
+from lookalike.files.tables import read_columns
+from lookalike.pipeline.backends import BACKENDS, SPARK, Backend
+from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
+from lookalike.pipeline.run import Stopwatch
+from lookalike.progress import Progress, silent
+from lookalike.publication.in_parts import is_spark_frame, open_backend, publish_in_parts
+from lookalike.publication.result import Publication
+from lookalike.publication.synthetic import synthesize
+from lookalike.publication.whole import ask_about_series, publish_whole
+
+# What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
+if TYPE_CHECKING:
+    from lookalike.pipeline.series.publishing import Earlier
+
+__all__ = ["Publication", "publish", "synthesize"]
+
+
+def publish(
+    table: Any,
+    *,
+    model: ModelLike | Iterable[ModelLike],
+    algorithm: Algorithm | str | None = None,
+    schema: Schema | str | Path | None = None,
+    qi: Iterable[str] = (),
+    sensitive: str | Iterable[str] = (),
+    carry: Iterable[str] = (),
+    numeric: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    person: str | None = None,
+    household: str | None = None,
+    after: Iterable[Earlier] | Earlier = (),
+    series: str | Path | None = None,
+    mode: str | None = None,
+    destination: str | Path | None = None,
+    rows: str = APART,
+    keep: str = RANDOM,
+    contribution: int | None = None,
+    order: str | None = None,
+    fold: str | Iterable[str] = (),
+    number_known: bool = True,
+    rows_are_persons: bool = False,
+    adversary: str = READS_RELEASE,
+    seed: int | None = None,
+    title: str | None = None,
+    recipient: str | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    scheme_out: str | Path | None = None,
+    part_rows: int | None = None,
+    backend: str | None = None,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Publication:
+    """Publish a table so that it keeps every promise in `model`; raises rather than return a release that does not.
+
+    `table` is a path (CSV, Parquet, Arrow, Excel), a URL (also of a table in a database), a pandas, Polars or Spark
+    data frame, a pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not
+    published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
+    (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
+
+    `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
+    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
+    `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
+    a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each
+    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for a column of their own with
+    the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
+    nobody does.
+    `rows_are_persons` states that rows are different persons although an identifier repeats.
+
+    `after` names earlier releases of the same people, as folders or as pairs of a folder and its original: the release
+    is refused unless all promises hold for somebody who reads all of them. `series` names a series that keeps a private
+    ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or
+    with `apply_scheme` "frozen"). What is not written here at once says with `destination` which folder it will be
+    written to.
+
+    `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
+    frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
+    all machines see under one name). A release in one piece is written there too if `out` is given; else see `write`.
+
+    `scheme_out` makes cells that do not overlap, and writes them as a scheme once the folder is written, so that later
+    tables can be published in the same cells (`apply_scheme`).
+    """
+    from lookalike.files.releases.describe import check_titles
+
+    check_titles(title=title, recipient=recipient)
+    if scheme_out is not None:
+        from lookalike.files.schemes import check_scheme_target, render_scheme
+
+        check_scheme_target(scheme_out, overwrite=overwrite or out is None)
+    recipe = Recipe.of(
+        model=model,
+        algorithm=algorithm,
+        adversary=adversary,
+        seed=seed,
+        schema=schema,
+        qi=qi,
+        sensitive=sensitive,
+        carry=carry,
+        numeric=numeric,
+        categorical=categorical,
+        person=person,
+        household=household,
+        persons=PersonSettings(
+            rows=rows,
+            keep=keep,
+            contribution=contribution,
+            order=order,
+            fold=fold_texts(fold),
+            number_known=number_known,
+            rows_are_persons=rows_are_persons,
+        ),
+        for_scheme=scheme_out is not None,
+    )
+    named = title or "Anonymised table"
+    if backend is not None and backend not in BACKENDS:
+        raise RecipeError(unknown_name("back end", backend, BACKENDS))
+    goes_to = destination or out
+    asked = ask_about_series(after, series, mode, None if goes_to is None else Path(goes_to).absolute().parent)
+    if part_rows is not None or backend == SPARK or isinstance(table, Backend) or is_spark_frame(table):
+        if asked is not None:
+            raise RecipeError("Releases in parts are not held against others. Publish in one piece, without parts.")
+        from lookalike.pipeline.parts.persons import refuse_folding
+
+        refuse_folding(recipe.persons)
+        if scheme_out is not None:
+            raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
+        lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, progress, reading)
+        return publish_in_parts(
+            lies_at,
+            recipe,
+            out,
+            title=named,
+            recipient=recipient,
+            overwrite=overwrite,
+            part_rows=part_rows,
+            options=options,
+            notes=notes,
+            progress=progress,
+        )
+    watch = Stopwatch()
+    with watch.step("read"):
+        made_later = made_columns(recipe.persons.fold)
+        read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
+        refuse_repeated(read, recipe.schema, recipe.persons)
+    with watch.step("encode"):
+        if asked is not None:
+            recipe = asked.choose_method(recipe)
+        prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
+    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    if scheme_out is not None:
+        publication = replace(publication, scheme_out=Path(scheme_out))
+        # What cannot be written as asked is refused before anything is written.
+        render_scheme(scheme_out, publication.scheme())
+    if out is not None:
+        publication.write(out, overwrite=overwrite, progress=progress)
+    return publication

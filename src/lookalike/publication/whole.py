@@ -1,0 +1,69 @@
+"""Tables that are published in one piece, by themselves or held against other releases of the same people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lookalike.data.microdata import Table
+from lookalike.pipeline.recipe import Prepared
+from lookalike.pipeline.run import Stopwatch, run
+from lookalike.progress import Progress
+from lookalike.publication.result import Publication
+
+# What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
+if TYPE_CHECKING:
+    from lookalike.pipeline.series.publishing import Asked, Earlier, Step
+
+
+def ask_about_series(
+    after: Iterable[Earlier] | Earlier, series: str | Path | None, mode: str | None, parent: Path | None
+) -> Asked | None:
+    """What is said about other releases of the same people; None: nothing."""
+    if isinstance(after, str | Path):
+        after = [after]
+    listed = list(after)
+    if not listed and series is None and mode is None:
+        return None
+    from lookalike.pipeline.series.publishing import Asked
+
+    return Asked.of(listed, series, mode, parent)
+
+
+def publish_whole(
+    prepared: Prepared,
+    read: Table,
+    asked: Asked | None,
+    goes_to: str | Path | None,
+    title: str,
+    recipient: str | None,
+    watch: Stopwatch,
+    progress: Progress,
+    reading: dict[str, Any],
+) -> Publication:
+    """In one piece: made, audited, and held against earlier releases where some are named."""
+    step: Step | None = None
+    warned: tuple[str, ...] = ()
+    names: Sequence[str] | None = None
+    if asked is not None:
+        from lookalike.pipeline.series.publishing import open_step
+
+        with watch.step("series"):
+            step = open_step(asked, prepared, read, reading)
+            prepared = step.prepared
+        names = None if prepared.data.owners is None else step.names
+    else:
+        from lookalike.pipeline.series.people import find_names
+        from lookalike.pipeline.series.registry import find_known, list_ledgers
+
+        names = find_names(read, prepared.data)
+        if ledgers := list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent):
+            warned = tuple(find_known(ledgers, read, prepared.data))
+    made = run(prepared, progress)
+    if step is not None:
+        with watch.step("series"):
+            step.check(made)
+    made = replace(made, seconds={**watch.seconds, **made.seconds}, notes=(*warned, *made.notes))
+    return Publication(made, title, recipient, step=step, recognised=names)
