@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
+from lookalike.data.date_formats import check_date_format
+from lookalike.data.missing_codes import check_missing, list_missing
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.counting import Counting, count_whom
@@ -32,7 +34,8 @@ __all__ = ["open_table", "read", "verify"]
 def open_table(
     table: DataFrame | Backend | str | Path,
     *,
-    missing: Collection[str] = (),
+    missing: Collection[str] | Mapping[str, Collection[object]] = (),
+    date_format: Mapping[str, str] | None = None,
     conf: Mapping[str, str] | None = None,
     is_text: bool = False,
     source: str | None = None,
@@ -40,20 +43,27 @@ def open_table(
 ) -> Backend:
     """A table on Spark, for `la.publish` and `verify`: a DataFrame, or a path or catalog name that Spark reads.
 
-    `missing` are texts that mean "nothing" in every column. `conf` are settings of the session that is started for a
-    path. `is_text`: all columns are texts of a file without types, and are typed by what they look like.
+    `missing` are texts that mean "nothing" in every column, or such texts by column; `date_format` says by column how
+    dates are written in texts and whole numbers. `conf` are settings of the session that is started for a path.
+    `is_text`: all columns are texts of a file without types, and are typed by what they look like.
     """
     if isinstance(table, Backend):
         return table
+    entries = list_missing(missing)
+    formats = {name: check_date_format(format, name) for name, format in (date_format or {}).items()}
     if isinstance(table, str | Path):
         from lookalike.pipeline.backends.spark_sessions import session
         from lookalike.pipeline.backends.spark_sources import read_source
 
         frame, is_text = read_source(session(dict(conf or {})), str(table), **reading)
-        return SparkBackend(frame, is_text=is_text, missing=missing, source=source or str(table))
+        where = source or str(table)
+        check_missing(entries, frame.columns, where)
+        return SparkBackend(frame, is_text=is_text, missing=entries, date_formats=formats, source=where)
     if reading:
         raise RecipeError(f"{', '.join(reading)}: this is for files, and a data frame was given. Leave it out.")
-    return SparkBackend(table, is_text=is_text, missing=missing, source=source or THE_TABLE)
+    where = source or THE_TABLE
+    check_missing(entries, table.columns, where)
+    return SparkBackend(table, is_text=is_text, missing=entries, date_formats=formats, source=where)
 
 
 def verify(

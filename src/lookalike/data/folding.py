@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.microdata import Codes, Column, Table, texts_of
+from lookalike.data.microdata import Codes, Column, Table, refuse_open, texts_of
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.persons import number_pairs, rank_rows, renumber
 from lookalike.data.schema import NUMBER_LIKE, Schema, ValueType
@@ -144,6 +144,8 @@ def fold_for(schema: Schema, table: Table, settings: PersonSettings) -> Table:
             )
     if settings.order is not None and settings.order not in table.names:
         raise RecipeError(unknown_name("column to order by", settings.order, table.names))
+    if settings.order is not None:
+        refuse_open(table[settings.order])
     return fold_table(table, unit.name, folds, settings.order)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data import taxonomy as taxonomies
+from lookalike.data.date_formats import WORDS
 from lookalike.data.persons import PersonCounts, count_persons_by_value, number_pairs, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
@@ -38,6 +39,12 @@ class Column:
     values: NDArray[Any]
     """Distinct and sorted. Integers, dates (days) and datetimes (microseconds since 1970) as int64, numbers as
     float64, booleans as 0 and 1, strings as objects."""
+    date_format: str | None = None
+    """How its dates were written in a file, where not as 2024-12-31 (`date_formats`)."""
+    question: str = ""
+    """What the user must say before its texts can be taken for dates; empty: they are what they seem."""
+    missing_codes: tuple[str, ...] = ()
+    """Texts that were read as missing because the user said so of this column."""
 
     @property
     def n_missing(self) -> int:
@@ -368,7 +375,15 @@ def no_rows(source: str) -> str:
 
 def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
     """The domain of a column under a schema, and its cells as codes of that domain."""
-    attribute = replace(attribute, kind=attribute.kind or _settle_kind(column, attribute), type=column.type)
+    if _wants_dates(attribute):
+        refuse_open(column)
+    attribute = replace(
+        attribute,
+        kind=attribute.kind or _settle_kind(column, attribute),
+        type=column.type,
+        date_format=column.date_format or _still_said(attribute, column),
+        missing_codes=column.missing_codes or attribute.missing_codes,
+    )
     has_missing = column.n_missing > 0 or attribute.missing
     if attribute.kind is Kind.NUMERIC and column.type not in NUMBER_LIKE and len(column.values):
         raise SchemaError(
@@ -396,6 +411,25 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
     type = column.type if listed is None else ValueType.STRING
     domain = Domain(attribute, type, values, has_missing, 0.0, float(max(len(values) - 1, 0)), size, declared)
     return domain, codes
+
+
+def refuse_open(column: Column) -> None:
+    """Raise `SchemaError` for a column of texts that may be dates, where their order matters."""
+    if column.question:
+        raise SchemaError(f"Column {quoted(column.name)}: {column.question}")
+
+
+def _wants_dates(attribute: Attribute) -> bool:
+    """Whether it matters that texts may be dates: unless they are declared as text or as categories."""
+    if attribute.type is ValueType.STRING or attribute.order is not None or attribute.values is not None:
+        return False
+    return attribute.kind is not Kind.CATEGORICAL if attribute.taxonomy is None else "dates" in attribute.taxonomy
+
+
+def _still_said(attribute: Attribute, column: Column) -> str | None:
+    """The declared format of dates that came as dates; of those in words, which need texts to mean one, nothing."""
+    is_moment = column.type in (ValueType.DATE, ValueType.DATETIME)
+    return attribute.date_format if is_moment and attribute.date_format not in WORDS else None
 
 
 def _settle_kind(column: Column, attribute: Attribute) -> Kind:

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from lookalike.data.date_formats import check_date_format
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
@@ -108,12 +109,18 @@ class Attribute:
     other value becomes "(other)". Of quasi-identifiers with a declared domain."""
     missing: bool = False
     """Whether a value may be missing even if no record of a table lacks it."""
+    date_format: str | None = None
+    """How dates are written in the table (`date_formats`); None: as 2024-12-31, or guessed."""
+    missing_codes: tuple[str, ...] | None = None
+    """Texts that mean "no value" in this column of the table."""
 
     def __post_init__(self) -> None:
         if not self.name:
             raise SchemaError("A column has an empty name. Give every column a name.")
         if not self.weight >= 0 or self.weight == float("inf"):
             raise SchemaError(f"Column {quoted(self.name)}: weight must be 0 or more, not {self.weight}.")
+        if self.date_format is not None:
+            object.__setattr__(self, "date_format", check_date_format(self.date_format, self.name))
         if self.order is not None and self.kind not in (None, Kind.ORDERED):
             raise SchemaError(f"Column {quoted(self.name)} has an order but is {self.kind}. Make its kind ordered.")
         if self.kind is Kind.ORDERED and self.taxonomy is not None:
@@ -125,7 +132,7 @@ class Attribute:
                 f"Column {quoted(self.name)}: only a quasi-identifier may have others: true, not a column of role "
                 f"{self.role}. Leave others out."
             )
-        for field in ("order", "values"):
+        for field in ("order", "values", "missing_codes"):
             listed = getattr(self, field)
             if listed is not None and len(set(listed)) != len(listed):
                 raise SchemaError(f"Column {quoted(self.name)}: {field} names a value twice.")
@@ -294,7 +301,8 @@ def _beside(attribute: Attribute, folder: Path) -> Attribute:
 
 
 def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
-    listed = {key: None if (given := getattr(attribute, key)) is None else list(given) for key in ("order", "values")}
+    lists = ("order", "values", "missing_codes")
+    listed = {key: None if (given := getattr(attribute, key)) is None else list(given) for key in lists}
     domain = {
         "low": attribute.low,
         "high": attribute.high,
@@ -308,6 +316,8 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
         "role": str(attribute.role),
         "kind": attribute.kind and str(attribute.kind),
         "type": attribute.type and str(attribute.type),
+        "date_format": attribute.date_format,
+        "missing_codes": listed["missing_codes"],
         "weight": None if attribute.weight == 1.0 else attribute.weight,
         "order": listed["order"],
         "domain": {key: value for key, value in domain.items() if value is not None} or None,
@@ -316,7 +326,7 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value is not None}
 
 
-_ENTRY_KEYS = ("name", "role", "kind", "type", "weight", "order", "domain", "taxonomy")
+_ENTRY_KEYS = ("name", "role", "kind", "type", "date_format", "missing_codes", "weight", "order", "domain", "taxonomy")
 _FLAGS = ("others", "missing")
 _DOMAIN_KEYS = ("low", "high", "size", "values", *_FLAGS)
 
@@ -354,6 +364,8 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         role=_choice(Role, entry.get("role"), where, "role") or Role.IDENTIFIER,
         kind=_choice(Kind, entry.get("kind"), where, "kind"),
         type=_choice(ValueType, entry.get("type"), where, "type"),
+        date_format=None if entry.get("date_format") is None else str(entry["date_format"]),
+        missing_codes=_read_list(entry.get("missing_codes"), where, "missing_codes"),
         weight=weight,
         taxonomy=taxonomy,
         order=_read_list(entry.get("order"), where, "order"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.microdata import Microdata, Table
+from lookalike.data.microdata import Microdata, Table, refuse_open
 from lookalike.data.person_settings import LAST, LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import rank_rows
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
@@ -100,6 +100,8 @@ def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[n
     blocks = (data.quasi, data.sensitive, data.carried)
     encoded = dict(zip((domain.name for domain in data.domains.all), np.hstack(blocks).T, strict=True))
     if table is not None:
+        if column in table.names:
+            refuse_open(table[column])
         encoded |= {one.name: one.codes for one in table.columns}
     if column not in encoded:
         raise RecipeError(unknown_name("column to order by", column, encoded))

@@ -136,7 +136,7 @@ def test_a_type_that_does_not_fit_names_the_row_and_no_value() -> None:
     with pytest.raises(DataError) as caught:
         column(["1", "secret", None, "secret"], asked=ValueType.INTEGER)
     assert "2 values do not fit" in str(caught.value)
-    assert "in row 2" in str(caught.value)
+    assert "(rows 2, 4)" in str(caught.value)
     assert "secret" not in str(caught.value)
 
 

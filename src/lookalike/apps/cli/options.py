@@ -16,7 +16,7 @@ from lookalike.apps.cli.output import STDOUT, send_to_stdout
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.person_settings import APART, KEPT, RANDOM, ROWS
 from lookalike.data.series_modes import MODES
-from lookalike.errors import Unsupported
+from lookalike.errors import Unsupported, quoted
 from lookalike.files.databases.address import is_address
 
 if TYPE_CHECKING:
@@ -25,12 +25,23 @@ if TYPE_CHECKING:
 
 
 Command = Callable[..., Any]
-_READING = ("delimiter", "quote", "encoding", "header", "missing", "sheet", "unpack_limit")
+_READING = ("delimiter", "quote", "encoding", "header", "missing", "date_format", "sheet", "unpack_limit")
 
 
 def _names(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     """A,B,"C, with a comma" as three names; the option may also be given more than once."""
     return tuple(name.strip() for text in given for row in csv.reader([text], skipinitialspace=True) for name in row)
+
+
+def _by_column(given: tuple[str, ...]) -> dict[str, str]:
+    """COLUMN=FORMAT, several times, as a mapping."""
+    formats = {}
+    for text in given:
+        name, sign, format = text.rpartition("=")
+        if not sign or not name or not format:
+            raise click.UsageError(f"--date-format takes COLUMN=FORMAT, as born=DD/MM/YYYY, and not {quoted(text)}.")
+        formats[name] = format
+    return formats
 
 
 def column_list(*flags: str, help: str, metavar: str = "A,B") -> Callable[[Command], Command]:
@@ -59,7 +70,20 @@ reading_options = options_together(
     click.option("--quote", metavar="CHAR", help="Quote character of a CSV; detected if not given."),
     click.option("--encoding", metavar="NAME", help="Encoding of a CSV; detected if not given."),
     click.option("--header/--no-header", default=None, help="Whether the first line of a CSV names the columns."),
-    click.option("--missing", multiple=True, metavar="TEXT", help="A cell that means: no value (repeatable)."),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="TEXT",
+        help="A cell that means: no value, in every column, or in one: COLUMN=TEXT (repeatable).",
+    ),
+    click.option(
+        "--date-format",
+        multiple=True,
+        callback=lambda context, option, given: _by_column(given),
+        metavar="COLUMN=FORMAT",
+        help="How a column writes dates, as DD/MM/YYYY, MM/DD/YY, DD-Mon-YY, YYYYMMDD, day-first, month-first or text "
+        "(repeatable); guessed from the whole column if not given.",
+    ),
     click.option("--sheet", metavar="NAME", help="Sheet of an Excel workbook, or its number; the first if not given."),
     click.option(
         "--unpack-limit",
@@ -184,7 +208,7 @@ def reading_from(options: dict[str, Any]) -> dict[str, Any]:
         given["unpack_limit"] <<= 20
     if given["delimiter"] in ("\\t", "tab"):
         given["delimiter"] = "\t"
-    return {name: value for name, value in given.items() if value not in (None, ())}
+    return {name: value for name, value in given.items() if value not in (None, (), {})}
 
 
 def table_from(options: dict[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,10 @@ class ColumnProfile:
     """Why its whole numbers look like codes; empty: they do not."""
     taxonomy_hint: Mapping[str, Any] | None = None
     """A hierarchy that would suit it, as a schema writes it."""
+    date_format: str | None = None
+    """How its dates are written in the file, where not as 2024-12-31."""
+    question: str = ""
+    """What must be said before its texts can be taken for dates."""
 
 
 @dataclass(frozen=True)
@@ -176,10 +180,21 @@ def _suggest_attribute(column: Column, proposed: Role | None) -> Attribute:
     role = proposed or suggest_role(column)[0]
     if role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD):
         return Attribute(name=column.name, role=role, type=column.type)
+    if column.question:
+        # Publishing asks what the texts are. A kind or a type would be an answer that nobody gave.
+        return Attribute(name=column.name, role=role)
     kind = guess_kind(column)[0]
     # Without prefixes, text such as zip codes could only be published as sets of values.
     hint = taxonomy_hint(column) if role is Role.QUASI and kind is Kind.CATEGORICAL else None
-    return Attribute(name=column.name, role=role, kind=kind, type=column.type, taxonomy=hint)
+    return Attribute(
+        name=column.name,
+        role=role,
+        kind=kind,
+        type=column.type,
+        taxonomy=hint,
+        date_format=column.date_format,
+        missing_codes=column.missing_codes or None,
+    )
 
 
 def _profile(column: Column, roles: Mapping[str, Role] | None) -> ColumnProfile:
@@ -203,6 +218,8 @@ def _profile(column: Column, roles: Mapping[str, Role] | None) -> ColumnProfile:
         role=suggested if roles is None else roles.get(column.name),
         code_reason=code_reason(column),
         taxonomy_hint=None if suggested is Role.IDENTIFIER else taxonomy_hint(column),
+        date_format=column.date_format,
+        question=column.question,
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lookalike.data.missing_codes import list_missing
 from lookalike.errors import RecipeError, quoted
 
 if TYPE_CHECKING:
@@ -68,5 +69,15 @@ def read_whole(source: Any, schema: Schema, *, made: Collection[str] = (), **rea
     """Read every column, those that the schema needs with the types it declares, except for those `made` later."""
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
     needed = (attribute for attribute in (*schema.published, *units) if attribute.name not in made)
-    types = {attribute.name: attribute.type for attribute in needed if attribute.type is not None}
-    return read_table(source, types=types, **reading)
+    by_name = {attribute.name: attribute for attribute in needed}
+    types = {name: attribute.type for name, attribute in by_name.items() if attribute.type is not None}
+    formats = {name: attribute.date_format for name, attribute in by_name.items() if attribute.date_format is not None}
+    codes = {name: attribute.missing_codes for name, attribute in by_name.items() if attribute.missing_codes}
+    missing = [*list_missing(reading.pop("missing", None)), *list_missing(codes)]
+    formats |= reading.pop("date_format", None) or {}
+    table = read_table(source, types=types, missing=missing, date_format=formats, **reading)
+    if table is source:
+        from lookalike.files.tables.read import respell
+
+        return respell(table, missing, formats)
+    return table

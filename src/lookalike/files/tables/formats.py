@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from lookalike.data.missing_codes import check_missing
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.progress import Progress, silent
 from lookalike.untrusted import check_plain_file
@@ -62,6 +63,9 @@ class Asked:
     """Further columns by name, to be looked at: read if they can be, and nothing is said about them."""
     types: Mapping[str, ValueType] = field(default_factory=dict)
     missing: Collection[str] = ()
+    """Texts that mean "nothing", and column=text for those of one column (`data.missing_codes`)."""
+    date_formats: Mapping[str, str] = field(default_factory=dict)
+    """How dates are written, by column (`data.date_formats`)."""
     hints: Hints = Hints()
     sheet: str | int | None = None
     progress: Progress = silent
@@ -69,9 +73,10 @@ class Asked:
     def choose(self, names: Sequence[str], source: str) -> list[str]:
         """The names to read, in the order of the table."""
         known = set(names)
-        for name in (*(self.columns or ()), *self.types):
+        for name in (*(self.columns or ()), *self.types, *self.date_formats):
             if name not in known:
                 raise SchemaError(f"{source}: {unknown_name('column', name, names)}")
+        check_missing(self.missing, names, source)
         wanted = [name for name in names if self.columns is None or name in self.columns or self.is_extra(name)]
         if len(wanted) > MOST_COLUMNS:
             raise SchemaError(

@@ -11,26 +11,29 @@ import datetime
 import decimal
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.date_formats import AS_TEXT
 from lookalike.data.microdata import Column, parse_number, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, counted, quoted
+from lookalike.files.tables.csv.dates import FIRST_DAY, LAST_DAY
 from lookalike.files.tables.csv.inference import (
-    FIRST_DAY,
-    LAST_DAY,
+    MOST_PLACES,
     UTC_NOTE,
     distinct_texts,
-    misfit_message,
+    finish_column,
     place_codes,
     settle,
 )
 from lookalike.files.tables.formats import LONGEST_FIELD
 
+_MOMENTS = (ValueType.DATE, ValueType.DATETIME)
 _MICROS_A_DAY = 86_400_000_000
 
 
@@ -41,17 +44,34 @@ def column_of(
     missing: Collection[str],
     source: str,
     times: NDArray[np.int64] | None = None,
+    date_format: str | None = None,
 ) -> tuple[Column, tuple[str, ...]]:
-    """The column and what is to be said about it. `times`: how often each cell occurs, where it stands for several."""
+    """The column and what is to be said about it. `times`: how often each cell occurs, where it stands for several.
+
+    `date_format`: how dates are written that are texts or whole numbers.
+    """
     # Under a plain name: polars takes some names for patterns.
     series = series.rechunk().alias("cells")
     notes: list[str] = []
     column = _encode_column(name, series, source, notes)
-    if asked is not None and asked is not column.type:
-        column = _as_asked(column, asked, missing, source, notes, times)
+    spelled = None if column.type in _MOMENTS else date_format
+    if spelled is not None or (asked is not None and asked is not column.type):
+        column = _as_asked(column, asked, missing, source, notes, times, spelled)
     elif missing:
         column = _without(column, missing)
     return column, tuple(notes)
+
+
+def respell_column(
+    column: Column, date_format: str | None, missing: Collection[str], source: str
+) -> tuple[Column, tuple[str, ...]]:
+    """A column that was read already, with dates written in that format, and without texts that mean nothing."""
+    notes: list[str] = []
+    if date_format is not None and date_format != AS_TEXT and column.type not in _MOMENTS:
+        return _as_asked(column, None, missing, source, notes, None, date_format), tuple(notes)
+    if date_format == AS_TEXT:
+        column = replace(column, question="")
+    return _without(column, missing) if missing else column, ()
 
 
 def refuse_type(name: str, met: str, source: str) -> DataError:
@@ -149,22 +169,22 @@ def _within_years(column: Column, a_day: int, source: str) -> Column:
 
 def _as_asked(
     column: Column,
-    asked: ValueType,
+    asked: ValueType | None,
     missing: Collection[str],
     source: str,
     notes: list[str],
     times: NDArray[np.int64] | None,
+    date_format: str | None,
 ) -> Column:
     """The column under another type, by way of how its values print. `times`: how many rows each cell stands for."""
     texts = pl.Series(texts_of(column.values, column.type), dtype=pl.String)
-    settled = settle(column.name, texts, asked, missing)
-    if settled.misfits.any():
-        rows = np.flatnonzero(np.append(settled.misfits, False)[column.codes])
-        n_misfits, where = (len(rows), f"in row {rows[0] + 1:,}") if times is None else (int(times[rows].sum()), None)
-        raise DataError(f"{source}: {misfit_message(column.name, asked, n_misfits, where)}")
-    notes += settled.notes
-    code_of = np.append(settled.codes, np.int32(len(settled.values)))
-    return Column(column.name, asked, code_of[column.codes], settled.values)
+    settled = settle(column.name, texts, asked, missing, date_format)
+    rows = np.flatnonzero(np.append(settled.misfits, False)[column.codes])
+    # Where a cell stands for several rows, nobody knows which.
+    n_misfits, where = (len(rows), rows[:MOST_PLACES] + 1) if times is None else (int(times[rows].sum()), rows[:0])
+    found, said = finish_column(column.name, settled, asked, column.codes, where.tolist(), "row", source, n_misfits)
+    notes += said
+    return found
 
 
 def _without(column: Column, missing: Collection[str]) -> Column:
@@ -174,7 +194,7 @@ def _without(column: Column, missing: Collection[str]) -> Column:
         return column
     values = column.values[~gone]
     code_of = np.append(np.where(gone, len(values), np.cumsum(~gone) - 1), len(values)).astype(np.int32)
-    return Column(column.name, column.type, code_of[column.codes], values)
+    return replace(column, codes=code_of[column.codes], values=values)
 
 
 def _in_type(texts: Collection[str], type: ValueType) -> NDArray[Any]:
@@ -281,15 +301,15 @@ def observe_column(
     missing: Collection[str],
     guess: bool,
     source: str,
+    date_format: str | None = None,
 ) -> tuple[Column, tuple[str, ...]]:
     """The column with one cell for each different value, and what is to be said about it.
 
     `guess`: the values are the texts of a file without types, and are typed as those of any CSV file.
     """
     if not guess:
-        return column_of(name, values, asked, missing, source, times)
-    settled = settle(name, values, asked, missing)
-    if settled.misfits.any():
-        n_misfits = int(times[settled.misfits].sum())
-        raise DataError(f"{source}: {misfit_message(name, asked or settled.type, n_misfits)}")
-    return Column(name, settled.type, settled.codes, settled.values), settled.notes
+        return column_of(name, values, asked, missing, source, times, date_format)
+    settled = settle(name, values, asked, missing, date_format)
+    n_misfits = int(times[settled.misfits].sum())
+    places = np.arange(len(values), dtype=np.int32)
+    return finish_column(name, settled, asked, places, (), "row", source, n_misfits)

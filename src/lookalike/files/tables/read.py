@@ -19,7 +19,9 @@ from typing import Any, TypeVar
 import polars as pl
 
 from lookalike import memory
+from lookalike.data.date_formats import AS_TEXT, check_date_format
 from lookalike.data.microdata import Column, Table
+from lookalike.data.missing_codes import check_missing, codes_of, list_missing, missing_in
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.files.databases.address import is_address, parse_address
@@ -28,7 +30,7 @@ from lookalike.files.tables.compressed import check_limit, packing_of
 from lookalike.files.tables.csv import delimited
 from lookalike.files.tables.csv.delimited import Spelling
 from lookalike.files.tables.formats import TEXT, Asked, Hints, format_of, list_names, refuse_bad_names
-from lookalike.files.tables.frames import column_of, is_pandas, pandas_series
+from lookalike.files.tables.frames import column_of, is_pandas, pandas_series, respell_column
 from lookalike.files.tables.parquet import scan_folder
 from lookalike.files.urls import at_hand
 from lookalike.memory import TO_READ, check_addresses
@@ -96,7 +98,8 @@ def read_table(
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    missing: Collection[str] | None = None,
+    missing: Collection[str] | Mapping[str, Collection[object]] | None = None,
+    date_format: Mapping[str, str] | None = None,
     sheet: str | int | None = None,
     unpack_limit: int | None = None,
     progress: Progress = silent,
@@ -104,7 +107,8 @@ def read_table(
     """The table at a path, a URL, in a database, on standard input (-), or in a frame of pandas, polars or Arrow.
 
     `columns` are read and no others (in the order of the table), except those whose name fits `also` and that can be
-    read; `types` are taken instead of guessed; `missing` are texts that mean "nothing" in every column. `delimiter`,
+    read; `types` are taken instead of guessed; `missing` are texts that mean "nothing" in every column, or such texts
+    by column; `date_format` says by column how dates are written ("DD/MM/YYYY", "YYYYMMDD"). `delimiter`,
     `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed stands in
     the table's notes. `sheet` (a name, or a place from 1) is for workbooks; `unpack_limit` is the most bytes that a
     compressed file may unpack to.
@@ -114,14 +118,44 @@ def read_table(
     [1, 2, 0]
     """
     check_addresses(TO_READ)
-    for what, given in (("columns", columns), ("missing", missing)):
-        if isinstance(given, str):
-            raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
+    if isinstance(columns, str):
+        raise RecipeError(f"columns must be a list of texts, not the text {quoted(columns)}. Put it in brackets.")
     hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=unpack_limit)
-    asked = Asked(columns, also, _check_types(types), frozenset(missing or ()), hints, sheet, progress)
+    formats = {name: check_date_format(format, name) for name, format in (date_format or {}).items()}
+    wanted = {name: type for name, type in _check_types(types).items() if formats.get(name) != AS_TEXT}
+    asked = Asked(columns, also, wanted, list_missing(missing), formats, hints, sheet, progress)
+    return _with_codes(_read_source(source, asked, unpack_limit), asked.missing)
+
+
+def _with_codes(table: Table, entries: Collection[str]) -> Table:
+    """The table with each column knowing the texts that mean nothing in it by its name."""
+    if not any("=" in entry for entry in entries):
+        return table
+    columns = (replace(column, missing_codes=codes_of(entries, column.name)) for column in table.columns)
+    return replace(table, columns=tuple(columns))
+
+
+def respell(table: Table, missing: Collection[str], date_formats: Mapping[str, str]) -> Table:
+    """A table that was read already, with further texts that mean nothing, and dates written in these formats."""
+    if not missing and not date_formats:
+        return table
+    check_missing(missing, table.names, table.source)
+    columns: list[Column] = []
+    notes: list[str] = []
+    for column in table.columns:
+        format = date_formats.get(column.name)
+        if format == column.date_format:
+            format = None
+        column, said = respell_column(column, format, missing_in(missing, column.name), table.source)
+        columns.append(column)
+        notes += said
+    return _with_codes(replace(table, columns=tuple(columns), notes=(*table.notes, *notes)), missing)
+
+
+def _read_source(source: Any, asked: Asked, unpack_limit: int | None) -> Table:
     if isinstance(source, str) and is_address(source):
         address = parse_address(source)
-        progress("reading", 0.0, str(address))
+        asked.progress("reading", 0.0, str(address))
         names, fetched = read_database(address, asked)
         return _type_table(names, fetched.get_column, str(address), asked)
     if isinstance(source, str | Path):
@@ -183,7 +217,8 @@ def _read_frame(source: Any, asked: Asked) -> Table:
         picked = source.select(pl.nth([names.index(name) for name in wanted])) if names else source
         collected = _safely(picked.collect, failed)
         types = {name: type for name, type in asked.types.items() if name in wanted}
-        return _polars_table(collected.lazy(), where, replace(asked, types=types))
+        formats = {name: format for name, format in asked.date_formats.items() if name in wanted}
+        return _polars_table(collected.lazy(), where, replace(asked, types=types, date_formats=formats))
     if isinstance(source, pl.DataFrame):
         return _polars_table(source.lazy(), "the data frame", asked)
     if not hasattr(source, "__arrow_c_stream__"):
@@ -221,7 +256,14 @@ def _type_table(names: list[str], series_of: Callable[[str], pl.Series], where: 
         asked.progress("reading", attr / len(wanted), f"column {quoted(name)}")
         with suppress(DataError) if asked.is_extra(name) else nullcontext():
             series = _safely(partial(series_of, name), f"{where}: column {quoted(name)} cannot be read")
-            column, said = column_of(name, series, asked.types.get(name), asked.missing, where)
+            column, said = column_of(
+                name,
+                series,
+                asked.types.get(name),
+                missing_in(asked.missing, name),
+                where,
+                date_format=asked.date_formats.get(name),
+            )
             read.append(column)
             notes += [] if asked.is_extra(name) else said
     asked.progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))

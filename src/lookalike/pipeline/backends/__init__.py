@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -93,7 +93,11 @@ class Backend(Protocol):
 
     @property
     def missing(self) -> Collection[str]:
-        """Texts that mean "nothing" in every column."""
+        """Texts that mean "nothing" in every column, or as column=text in one."""
+
+    @property
+    def date_formats(self) -> Mapping[str, str]:
+        """How dates are written in texts and whole numbers, by column."""
 
     @property
     def source(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,19 @@ class LocalBackend:
     """A data frame of Polars, or what Polars makes one of. Fits `backends.Backend`."""
 
     def __init__(
-        self, frame: Any, *, is_text: bool = False, missing: Collection[str] = (), source: str = THE_TABLE
+        self,
+        frame: Any,
+        *,
+        is_text: bool = False,
+        missing: Collection[str] = (),
+        date_formats: Mapping[str, str] | None = None,
+        source: str = THE_TABLE,
     ) -> None:
         import polars as pl
 
         self._frame = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
         self.is_text, self.missing, self.source = is_text, missing, source
+        self.date_formats = dict(date_formats or {})
         self._codes: Codes = np.zeros((0, 0), dtype=np.int32)
 
     @property

@@ -48,13 +48,20 @@ class SparkBackend:
     """A Spark DataFrame. Fits `backends.Backend`."""
 
     def __init__(
-        self, frame: DataFrame, *, is_text: bool = False, missing: Collection[str] = (), source: str = THE_TABLE
+        self,
+        frame: DataFrame,
+        *,
+        is_text: bool = False,
+        missing: Collection[str] = (),
+        date_formats: Mapping[str, str] | None = None,
+        source: str = THE_TABLE,
     ) -> None:
         self._frame = frame
         self._codes: DataFrame | None = None
         self._n_codes = 0
         self._n_rows = 0
         self.is_text, self.missing, self.source = is_text, missing, source
+        self.date_formats = dict(date_formats or {})
 
     @property
     def names(self) -> list[str]:

@@ -19,10 +19,16 @@ from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.files.releases.describe import PublishedManifest, quote_text
 
-_DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
-_DECLARED = ("taxonomy", "order", "low", "high", "values", "size")
+_DECLARED = ("taxonomy", "order", "low", "high", "values", "size", "date_format", "missing_codes")
+_DESCRIBED = ("kind", "type", *_DECLARED)
 _FLAGS = {"others": "that further values are one", "missing": "that values may be missing"}
-_NAMES = {"low": "least value", "high": "greatest value", "size": "number of values"}
+_NAMES = {
+    "low": "least value",
+    "high": "greatest value",
+    "size": "number of values",
+    "date_format": "date format in the original",
+    "missing_codes": "codes for missing values",
+}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from lookalike.data.column_names import may_number_persons
 from lookalike.data.microdata import Column, Table
 from lookalike.data.person_columns import explain_repeated, find_repeated
 from lookalike.data.person_settings import PersonSettings
-from lookalike.data.schema import Role, Schema
+from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import RecipeError
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.survey import observe
@@ -43,7 +43,7 @@ def _table_of(backend: Backend, frame: pl.DataFrame) -> Table:
     for cells in frame.iter_columns():
         tallied = cells.alias("value").value_counts(name="times")
         values, times = tallied["value"], tallied["times"].to_numpy()
-        column, _ = observe(backend, cells.name, None, values, times)
+        column, _ = observe(backend, Attribute(name=cells.name, role=Role.IDENTIFIER), values, times)
         codes = cells.replace_strict(values, pl.Series(column.codes, dtype=pl.Int32), return_dtype=pl.Int32)
         columns.append(Column(cells.name, column.type, codes.to_numpy(), column.values))
     return Table(tuple(columns), backend.source)

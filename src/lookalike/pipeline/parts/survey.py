@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.date_formats import AS_TEXT
 from lookalike.data.microdata import (
     Codes,
     Column,
@@ -21,8 +22,9 @@ from lookalike.data.microdata import (
     explain_lacking,
     no_rows,
 )
+from lookalike.data.missing_codes import codes_of, missing_in
 from lookalike.data.persons import renumber
-from lookalike.data.schema import Attribute, Role, Schema, ValueType
+from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import DataError, SchemaError, unknown_name
 from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
@@ -98,7 +100,7 @@ def survey(backend: Backend, schema: Schema) -> Survey:
     for attribute, (values, times) in zip(attributes, distinct, strict=False):
         if not times.sum():
             raise DataError(no_rows(backend.source))
-        column, said = observe(backend, attribute.name, attribute.type, values, times)
+        column, said = observe(backend, attribute, values, times)
         domain, codes = encode_column(column, attribute)
         domains[attribute.name] = domain
         found.append((values, codes, times))
@@ -140,18 +142,23 @@ def survey(backend: Backend, schema: Schema) -> Survey:
 
 
 def observe(
-    backend: Backend, name: str, asked: ValueType | None, values: pl.Series, times: NDArray[np.int64]
+    backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
 ) -> tuple[Column, tuple[str, ...]]:
     """The column of different values, typed as in the files that the back end reads."""
-    return observe_column(
+    name = attribute.name
+    codes = tuple(dict.fromkeys((*(attribute.missing_codes or ()), *codes_of(backend.missing, name))))
+    format = backend.date_formats.get(name, attribute.date_format)
+    column, notes = observe_column(
         name,
         values,
         times,
-        asked=asked,
-        missing=backend.missing,
+        asked=None if format == AS_TEXT else attribute.type,
+        missing=missing_in(backend.missing, name).union(codes),
         guess=backend.is_text,
         source=backend.source,
+        date_format=format,
     )
+    return replace(column, missing_codes=codes), notes
 
 
 def _list_owners(schema: Schema, backend: Backend) -> list[Attribute]:
@@ -167,7 +174,7 @@ def _code_owners(
     backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """The number of the person, or household, that each value of the column names."""
-    column, _ = observe(backend, attribute.name, attribute.type, values, times)
+    column, _ = observe(backend, attribute, values, times)
     lacking = int(times[column.codes == len(column.values)].sum())
     if lacking:
         raise DataError(explain_lacking(attribute, lacking))

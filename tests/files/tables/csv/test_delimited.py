@@ -143,7 +143,7 @@ def test_a_type_asked_for_that_does_not_fit_names_count_and_line_and_no_value(tm
     data = 'a,b\n"1\n",x\n\nsecret,y\n3,z\nsecret,w\n'
     said = refused(tmp_path, data, types={"a": ValueType.INTEGER})
     assert "2 values do not fit" in said
-    assert "the first on line 5" in said
+    assert "(lines 5, 7)" in said
     assert "secret" not in said
     assert types(read(tmp_path, "a\n1\n2\n", types={"a": ValueType.STRING})) == ["string"]
     assert types(read(tmp_path, "a\n1\n2\n", types={"a": "number"})) == ["number"]

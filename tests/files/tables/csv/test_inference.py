@@ -50,7 +50,7 @@ def cells(found: Settled) -> list[str | None]:
         (["31.12.1999", "1.2.2020"], ValueType.DATE),
         (["31.12.1999", "2020-01-01"], ValueType.STRING),
         (["1999/12/31"], ValueType.DATE),
-        (["12/31/1999"], ValueType.STRING),
+        (["12/31/1999"], ValueType.DATE),
         (["2020-01-01T10:00", "2020-01-01 10:00:01", "2020-01-01T10:00:01.25"], ValueType.DATETIME),
         (["2020-01-01T25:00"], ValueType.STRING),
         (["2020-01-01T10:00Z", "2020-01-01T10:00"], ValueType.STRING),
@@ -121,8 +121,8 @@ def test_dates_and_times_are_days_and_microseconds() -> None:
 
 
 def test_other_layouts_of_dates_are_told() -> None:
-    assert "day.month.year" in settled(["31.12.1999"]).notes[0]
-    assert "year/month/day" in settled(["1999/12/31"]).notes[0]
+    assert "DD.MM.YYYY" in settled(["31.12.1999"]).notes[0]
+    assert "YYYY/MM/DD" in settled(["1999/12/31"]).notes[0]
     assert settled(["1999-12-31"]).notes == ()
 
 

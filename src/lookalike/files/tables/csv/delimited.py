@@ -21,10 +21,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Column, Table
+from lookalike.data.missing_codes import missing_in
 from lookalike.errors import DataError, SchemaError, counted, quoted
 from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dialect, split_spelled
 from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
-from lookalike.files.tables.csv.inference import misfit_message, settle
+from lookalike.files.tables.csv.inference import MOST_PLACES, finish_column, settle
 from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
 from lookalike.files.tables.formats import TEXT, Asked, Hints, refuse_bad_names
 
@@ -214,25 +215,28 @@ def _split(
 def _column(name: str, cells: _Cells, asked: Asked, file: TextFile, dialect: Dialect) -> tuple[Column, tuple[str, ...]]:
     texts = pl.concat(cells.texts) if cells.texts else pl.Series([], dtype=pl.String)
     type = asked.types.get(name)
-    settled = settle(name, texts, type, asked.missing)
+    settled = settle(name, texts, type, missing_in(asked.missing, name), asked.date_formats.get(name))
     starts = itertools.accumulate(map(len, cells.texts), initial=0)
     # The place after all texts: nothing.
     shifted = (
         np.where(found < 0, len(texts), found + start) for found, start in zip(cells.places, starts, strict=False)
     )
     places = np.concatenate([np.empty(0, dtype=np.int32), *shifted])
-    if type is not None and settled.misfits.any():
-        rows = np.flatnonzero(np.append(settled.misfits, False)[places])
-        where = f"on line {_line_of(file, dialect, int(rows[0]))}"
-        raise DataError(f"{file.path.name}: {misfit_message(name, type, len(rows), where)}")
-    code_of = np.append(settled.codes, np.int32(len(settled.values)))
-    return Column(name, settled.type, code_of[places], settled.values), settled.notes
+    rows = np.flatnonzero(np.append(settled.misfits, False)[places]) if settled.misfits.any() else places[:0]
+    lines = _lines_of(file, dialect, rows[:MOST_PLACES].tolist())
+    return finish_column(name, settled, type, places, lines, "line", file.path.name, len(rows))
 
 
-def _line_of(file: TextFile, dialect: Dialect, row: int) -> int:
-    """The line a row begins on, found by walking the file again."""
-    for block in Records(file.blocks(), dialect, file.path.name):
-        if row < block.n_records:
-            return block.line_of(row)
-        row -= block.n_records
-    raise SchemaError(f"{file.path.name} changed while it was read. Read it again.")
+def _lines_of(file: TextFile, dialect: Dialect, rows: list[int]) -> list[int]:
+    """The lines that rows (in ascending order) begin on, found by walking the file again."""
+    lines: list[int] = []
+    first = 0
+    for block in Records(file.blocks(), dialect, file.path.name) if rows else ():
+        while len(lines) < len(rows) and rows[len(lines)] < first + block.n_records:
+            lines.append(block.line_of(rows[len(lines)] - first))
+        first += block.n_records
+        if len(lines) == len(rows):
+            break
+    if len(lines) < len(rows):
+        raise SchemaError(f"{file.path.name} changed while it was read. Read it again.")
+    return lines

@@ -3,23 +3,36 @@
 A type is only taken if every text fits it. Digits with a leading zero stay text (they are codes), and so do signs
 and commas that could mean two things: 1,234 may be a thousand or one and a bit, 101,2 only the latter. The usual
 markers for "nothing" count as missing only among numbers, dates and booleans: in a column of words "NA" may be Namibia.
-An empty text is always missing.
+An empty text is always missing. Dates that are not written as 2024-12-31 are read by `dates`.
 Works on distinct texts wherever the caller has them. Cost: a few vectorised passes; a sort of the distinct values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.date_formats import AS_TEXT, DAY_FIRST, MONTH_FIRST, DateFormat
+from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
-from lookalike.errors import counted, quoted
+from lookalike.errors import DataError, counted, quoted
+from lookalike.files.tables.csv.dates import (
+    DAY,
+    FIRST_DAY,
+    LAST_DAY,
+    PLACES,
+    Dates,
+    describe,
+    guess_dates,
+    parse_dates,
+    parse_times,
+)
 
 MARKERS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".")
 
@@ -31,20 +44,17 @@ _BOOLEAN = r"(?i:true|false)"
 # Where the user names the type, zeros and signs in front can mean only one thing.
 _INTEGER_ASKED = r"[+-]?[0-9]+(?:\.0*)?"
 _NUMBER_ASKED = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_DATES = (
-    (r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "%Y-%m-%d", ""),
-    (r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}", "%d.%m.%Y", "day.month.year"),
-    (r"[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}", "%Y/%m/%d", "year/month/day"),
-)
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATETIME = (
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    rf"({_DATE})"
     r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
 )
-_TYPED = re.compile("|".join((_NUMBER, *(pattern for pattern, _, _ in _DATES), _DATETIME)))
+_OTHER_DATE = r"[0-9]{1,4}(?P<gap>[/.-])(?:[0-9]{1,2}|[A-Za-z]{3,9})(?P=gap)[0-9]{1,4}"
+_TYPED = re.compile(f"{_NUMBER}|{_DATETIME}|{_OTHER_DATE}")
 
-_DAY = 86_400_000_000
-FIRST_DAY = int(np.datetime64("0001-01-01", "D").astype(np.int64))
-LAST_DAY = int(np.datetime64("9999-12-31", "D").astype(np.int64))
+MOST_PLACES = 5
+"""Lines or rows that a message lists."""
+_MOMENTS = (ValueType.DATE, ValueType.DATETIME)
 _HEAD = 512
 """How many texts must fit before all are tried."""
 _NOUNS = {
@@ -65,24 +75,67 @@ class Settled:
     values: NDArray[Any]
     codes: NDArray[np.int32]
     misfits: NDArray[np.bool_]
-    """Texts that are not of the type that was asked for."""
+    """Texts that are not of the type that was asked for, or that `question` is about."""
     notes: tuple[str, ...] = ()
+    date_format: str | None = None
+    """How dates are written that are not written as 2024-12-31."""
+    question: str = ""
+    """What the user must say before these texts can be taken for dates; `PLACES` stands for where the misfits are."""
 
 
 class _Parsed(NamedTuple):
     values: NDArray[Any]
     fits: NDArray[np.bool_]
     note: str = ""
+    date_format: str | None = None
 
 
-def misfit_message(name: str, asked: ValueType, n_misfits: int, where: str | None = None) -> str:
+def _explain_misfits(name: str, asked: ValueType | str, n_misfits: int, where: str = "") -> str:
     """What is said when values are not of the type asked for; the values themselves are not shown."""
     verb = "does" if n_misfits == 1 else "do"
-    place = f" (the first {where})" if where else ""
+    wanted = _NOUNS[asked] if isinstance(asked, ValueType) else f"dates written as {asked}"
     return (
-        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not fit{place}. "
-        f"Wanted: {_NOUNS[asked]}. Mend the values, or ask for type string."
+        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not fit{where}. "
+        f"Wanted: {wanted}. Correct the values, or ask for type string."
     )
+
+
+def finish_column(
+    name: str,
+    settled: Settled,
+    asked: ValueType | None,
+    places: NDArray[np.int32],
+    where: Sequence[int],
+    noun: str,
+    source: str,
+    n_misfits: int,
+) -> tuple[Column, tuple[str, ...]]:
+    """The column whose cells are at these places among the texts, and what is to be said about it.
+
+    `where` are the first places of misfits, called lines or rows. DataError if they had to fit.
+    """
+    listed = _list_places(where, noun, n_misfits)
+    question = settled.question.replace(PLACES, listed)
+    wanted = asked or (settled.date_format and settled.type)
+    if question and asked in _MOMENTS:
+        raise DataError(f"{source}: column {quoted(name)}: {question}")
+    if not question and wanted and n_misfits:
+        raise DataError(f"{source}: {_explain_misfits(name, settled.date_format or wanted, n_misfits, listed)}")
+    code_of = np.append(settled.codes, np.int32(len(settled.values)))
+    notes = (*settled.notes, f"Column {quoted(name)}: {question}") if question else settled.notes
+    column = Column(name, settled.type, code_of[places], settled.values, settled.date_format, question)
+    return column, notes
+
+
+def _list_places(where: Sequence[int], noun: str, n_all: int) -> str:
+    """
+    >>> _list_places([3, 9], "line", 2), _list_places([3, 9], "row", 7), _list_places([], "row", 0)
+    (' (lines 3, 9)', ' (rows 3, 9 and 5 more)', '')
+    """
+    if not where:
+        return ""
+    more = f" and {n_all - len(where):,} more" if n_all > len(where) else ""
+    return f" ({noun}{'s' if n_all > 1 else ''} {', '.join(f'{place:,}' for place in where)}{more})"
 
 
 def looks_typed(text: str) -> bool:
@@ -94,8 +147,17 @@ def looks_typed(text: str) -> bool:
     return _TYPED.fullmatch(text) is not None
 
 
-def settle(name: str, texts: pl.Series, asked: ValueType | None, missing: Collection[str] = ()) -> Settled:
-    """The type of texts (or the one asked for) and their values; `missing` are texts that mean nothing here."""
+def settle(
+    name: str,
+    texts: pl.Series,
+    asked: ValueType | None,
+    missing: Collection[str] = (),
+    date_format: str | None = None,
+) -> Settled:
+    """The type of texts (or the one asked for) and their values; `missing` are texts that mean nothing here.
+
+    `date_format` says how dates are written (`data.date_formats`), and that these are dates.
+    """
     stripped = texts.str.strip_chars()
     nothing = (texts == "") | texts.is_null()
     if missing:
@@ -103,15 +165,69 @@ def settle(name: str, texts: pl.Series, asked: ValueType | None, missing: Collec
     blank = nothing | (stripped == "")
     marked = stripped.is_in(list(MARKERS)) & ~blank
     candidates = stripped.filter(~(blank | marked))
-    if asked is ValueType.STRING or (len(candidates) == 0 and asked is None):
+    if asked is ValueType.STRING or date_format == AS_TEXT or (len(candidates) == 0 and asked is None):
         return _settle_text(texts, nothing)
+    if date_format is not None or asked in (ValueType.DATE, ValueType.DATETIME):
+        return _settle_dates(name, asked, date_format, candidates, texts, nothing, blank | marked, marked)
     if asked is not None:
         return _settle_values(name, asked, _ASKED[asked](candidates), blank | marked, marked)
     head = candidates.head(_HEAD)
+    dates: Dates | None = None
     for type, parse in _GUESSES:
         if parse(head).fits.all() and (parsed := parse(candidates)).fits.all():
-            return _settle_values(name, type, parsed, blank | marked, marked)
-    return _settle_text(texts, nothing, _ambiguous(name, candidates))
+            if type is not ValueType.INTEGER or (dates := guess_dates(name, candidates)) is None:
+                return _settle_values(name, type, parsed, blank | marked, marked)
+            break
+    if dates is None:
+        dates = guess_dates(name, candidates)
+    if dates is None:
+        return _settle_text(texts, nothing, _ambiguous(name, candidates))
+    return _settle_guessed(name, dates, texts, nothing, blank | marked, marked)
+
+
+def _settle_dates(
+    name: str,
+    asked: ValueType | None,
+    date_format: str | None,
+    candidates: pl.Series,
+    texts: pl.Series,
+    nothing: pl.Series,
+    left_out: pl.Series,
+    marked: pl.Series,
+) -> Settled:
+    """Texts that are said to be dates, in a format that is given or to be found."""
+    wanted = date_format if date_format in (DAY_FIRST, MONTH_FIRST) else None
+    if date_format is not None and wanted is None:
+        format = DateFormat.parse(date_format, name)
+        type = ValueType.DATETIME if format.has_time else ValueType.DATE
+        read = parse_dates(candidates, format)
+        values = read.values
+        if asked is ValueType.DATETIME and type is ValueType.DATE:
+            type, values = asked, values * DAY
+        parsed = _Parsed(values, read.fits, describe(format, read), str(format))
+        return _settle_values(name, type, parsed, left_out, marked)
+    type = asked if asked in (ValueType.DATE, ValueType.DATETIME) else ValueType.DATE
+    plain = _parse_iso_dates(candidates) if type is ValueType.DATE else _datetimes(candidates)
+    if wanted is None and plain.fits.all():
+        return _settle_values(name, type, plain, left_out, marked)
+    dates = guess_dates(name, candidates, wanted)
+    found = None if dates is None else ValueType.DATETIME if dates.format.has_time else ValueType.DATE
+    if dates is None or (asked is not None and found is not type):
+        return _settle_values(name, type, plain, left_out, marked)
+    return _settle_guessed(name, dates, texts, nothing, left_out, marked)
+
+
+def _settle_guessed(
+    name: str, dates: Dates, texts: pl.Series, nothing: pl.Series, left_out: pl.Series, marked: pl.Series
+) -> Settled:
+    """Dates as they were read, or text with a question."""
+    if dates.question:
+        misfits = np.zeros(len(texts), dtype=np.bool_)
+        misfits[~left_out.to_numpy()] = ~dates.parsed.fits
+        return replace(_settle_text(texts, nothing), misfits=misfits, question=dates.question)
+    parsed = _Parsed(dates.parsed.values, dates.parsed.fits, dates.note, str(dates.format))
+    type = ValueType.DATETIME if dates.format.has_time else ValueType.DATE
+    return _settle_values(name, type, parsed, left_out, marked)
 
 
 def distinct_texts(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -143,7 +259,8 @@ def _settle_values(name: str, type: ValueType, parsed: _Parsed, left_out: pl.Ser
     notes = [f"Column {quoted(name)}: {parsed.note}"] if parsed.note else []
     if marked.any():
         notes.append(f"Column {quoted(name)}: markers such as NA, ? or - were read as missing.")
-    return Settled(type, values, place_codes(known, present, len(values)), misfits, tuple(notes))
+    codes = place_codes(known, present, len(values))
+    return Settled(type, values, codes, misfits, tuple(notes), parsed.date_format)
 
 
 def _matches(texts: pl.Series, pattern: str) -> pl.Series:
@@ -200,13 +317,13 @@ def _booleans(texts: pl.Series) -> _Parsed:
     return _Parsed((lower == "true").cast(pl.Int64).to_numpy(), _matches(texts, _BOOLEAN).to_numpy())
 
 
-def _parse_dates(texts: pl.Series, pattern: str, layout: str, label: str) -> _Parsed:
-    matching = _matches(texts, pattern)
+def _parse_iso_dates(texts: pl.Series) -> _Parsed:
+    matching = _matches(texts, _DATE)
     # What does not match is hidden from the parser, which would guess at it.
     shown = pl.select(pl.when(matching).then(texts)).to_series()
-    days = shown.str.to_date(layout, strict=False).cast(pl.Int32).cast(pl.Int64)
+    days = shown.str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Int64)
     fits = (days.is_between(FIRST_DAY, LAST_DAY)).fill_null(False)
-    return _Parsed(days.fill_null(0).to_numpy(), fits.to_numpy(), f"dates were read as {label}." if label else "")
+    return _Parsed(days.fill_null(0).to_numpy(), fits.to_numpy())
 
 
 def _datetimes(texts: pl.Series) -> _Parsed:
@@ -214,18 +331,14 @@ def _datetimes(texts: pl.Series) -> _Parsed:
     parts = texts.str.extract_groups(f"^(?:{_DATETIME})$").struct.unnest()
     day, hour, minute, second, fraction, zone = (parts.to_series(part) for part in range(6))
     days = day.str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Int64)
-    hours, minutes, seconds = (part.fill_null("0").cast(pl.Int64) for part in (hour, minute, second))
-    micros = fraction.fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
-    digits = zone.str.replace("Z", "+00", literal=True).str.replace(":", "", literal=True).fill_null("+00")
-    offset_hours = digits.str.slice(1, 2).cast(pl.Int64)
-    offset_minutes = digits.str.slice(3, 2).str.pad_start(1, "0").cast(pl.Int64)
-    offset = (offset_hours * 60 + offset_minutes) * pl.Series(np.where(digits.str.starts_with("-").to_numpy(), -1, 1))
-    moments = days * _DAY + ((hours * 60 + minutes - offset) * 60 + seconds) * 1_000_000 + micros
-    sound = (hours < 24) & (minutes < 60) & (seconds < 60) & (offset_hours < 24) & (offset_minutes < 60)
-    fits = (sound & moments.is_between(FIRST_DAY * _DAY, (LAST_DAY + 1) * _DAY - 1)).fill_null(False).to_numpy()
-    zoned = zone.is_not_null().to_numpy()
+    half = pl.Series([None], dtype=pl.String).new_from_index(0, len(texts))
+    micros, sound, zoned = parse_times([hour, minute, second, fraction, half, zone])
+    moments = days.fill_null(0).to_numpy() * DAY + micros
+    inside = (moments >= FIRST_DAY * DAY) & (moments < (LAST_DAY + 1) * DAY)
+    fits = days.is_not_null().to_numpy() & sound & inside
     mostly_zoned = 2 * int(np.count_nonzero(zoned & fits)) > int(np.count_nonzero(fits))
-    return _Parsed(moments.fill_null(0).to_numpy(), fits & (zoned == mostly_zoned), UTC_NOTE if mostly_zoned else "")
+    values = np.where(fits, moments, 0)
+    return _Parsed(values, fits & (zoned == mostly_zoned), UTC_NOTE if mostly_zoned else "")
 
 
 UTC_NOTE = "times with a time zone were converted to UTC."
@@ -236,15 +349,11 @@ _GUESSES: tuple[tuple[ValueType, _Parser], ...] = (
     (ValueType.NUMBER, _numbers),
     (ValueType.NUMBER, _comma_numbers),
     (ValueType.BOOLEAN, _booleans),
-    *((ValueType.DATE, lambda texts, form=form: _parse_dates(texts, *form)) for form in _DATES),
+    (ValueType.DATE, _parse_iso_dates),
     (ValueType.DATETIME, _datetimes),
 )
 _ASKED: dict[ValueType, _Parser] = {
     ValueType.INTEGER: lambda texts: _integers(texts, _INTEGER_ASKED),
     ValueType.NUMBER: _parse_numbers,
     ValueType.BOOLEAN: _booleans,
-    ValueType.DATE: lambda texts: max(
-        (_parse_dates(texts, *form) for form in _DATES), key=lambda read: read.fits.sum()
-    ),
-    ValueType.DATETIME: _datetimes,
 }
