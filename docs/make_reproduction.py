@@ -2,6 +2,7 @@
 
     lookalike reproduce all --data FOLDER --full --out results
     python docs/make_reproduction.py results
+    python docs/make_reproduction.py docs/reproduction --judge      after a change of claims: nothing is measured
 
 Every sentence about a paper or an experiment comes from its class, every verdict and every figure from the results.
 Experiments that belong to no paper are in a last section, without claims, and the summary does not count them.
@@ -21,6 +22,7 @@ from typing import Any
 
 from lookalike.apps.papers import EXPERIMENTS, PAPERS, Experiment, Paper, Verdict
 from lookalike.apps.papers.claims import format_figure
+from lookalike.apps.papers.run import judge_again
 
 HEAD = """# The papers, claim by claim
 
@@ -32,7 +34,8 @@ gives a verdict. No claim is left out because it failed.
 {verdicts}
 
 "With limits" means: the claim holds, but on other records than the paper's, or with a method that we had to rebuild;
-the reason is given. Times were measured several times; where the intervals overlap, the claim is open. What is true by
+the reason is given. A claim is open if it holds on average but not in every repetition, or the other way round. Times
+are compared by the intervals of their repetitions; intervals that overlap leave a claim open. What is true by
 construction, proof or arithmetic is listed per paper and not counted. *Our reading* marks tests whose threshold the
 paper does not give.
 
@@ -85,6 +88,8 @@ COLUMNS = {
 
 
 def main() -> None:
+    if "--judge" in sys.argv[2:]:
+        judge_again(Path(sys.argv[1]))
     write(Path(sys.argv[1]), Path(__file__).parent)
 
 

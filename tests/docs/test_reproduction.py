@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lookalike.apps.papers import PAPERS, Experiment, find, today
-from tests.docs.pages import script
+from lookalike.apps.papers import EXPERIMENTS, PAPERS, Experiment, find, today
+from lookalike.apps.papers.run import judge_again
+from tests.docs.pages import DOCS, script
 
 BETA, _ = today.EXPERIMENTS
 
@@ -71,3 +73,15 @@ def test_the_last_section_shows_figures_the_middle_point_and_how_promises_differ
     assert section.rstrip().endswith(BETA.differs.strip())
     assert "What differs from the paper" not in section
     assert "verdict" not in section
+
+
+def test_the_verdicts_and_pictures_follow_from_the_measurements_and_the_page_from_both(tmp_path: Path) -> None:
+    stored, again = DOCS / "reproduction", tmp_path / "reproduction"
+    shutil.copytree(stored, again)
+    assert {one.experiment for one in judge_again(again)} == set(EXPERIMENTS)
+    changed = [file.name for file in sorted(stored.iterdir()) if file.read_bytes() != (again / file.name).read_bytes()]
+    assert changed == []
+    script("make_reproduction").write(again, tmp_path)
+    assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == (DOCS / "reproduction.md").read_text(
+        encoding="utf-8"
+    )

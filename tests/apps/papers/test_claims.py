@@ -153,3 +153,37 @@ def test_invented_records_limit_a_success_and_refute_nothing() -> None:
     assert refuted.verdict is Verdict.OPEN
     assert "invented" in refuted.reason
     assert judge(_claim(False, Verdict.NO_DATA), EMPTY, invented=True).verdict is Verdict.NO_DATA
+
+
+def test_repetitions_that_disagree_decide_nothing() -> None:
+    """The means fall, but one of the two repetitions rises."""
+    rows = [
+        {"k": k, "series": series, "repetition": repetition, "loss": loss}
+        for series, losses in (("low", ([3.0, 1.0], [1.0, 1.5])), ("once", ([2.0, 1.0],)))
+        for repetition, pair in enumerate(losses)
+        for k, loss in zip((2, 5), pair, strict=True)
+    ]
+    results = Results(tuple(rows))
+    assert len(results.list_repetitions()) == 2
+    falls, rises = claims.falls("k", "loss", "low"), claims.rises("k", "loss", "low")
+    assert (falls(results).holds, rises(results).holds) == (True, False)
+    judged = judge(Claim("1", "It falls.", falls), results)
+    assert (judged.verdict, judged.evidence) == (Verdict.OPEN, "low 2 1.25")
+    assert judged.reason == "It holds for the means, but fails in 1 of 2 repetitions taken alone."
+    refuted = judge(Claim("1", "It rises.", rises), results)
+    assert refuted.verdict is Verdict.OPEN
+    assert refuted.reason == "It fails for the means, but holds in 1 of 2 repetitions taken alone."
+    assert judge(Claim("1", "It falls.", claims.falls("k", "loss", "once")), results).verdict is Verdict.REPRODUCED
+    above = judge(Claim("1", "Low is above once.", claims.below("k", "loss", "once", "low")), results)
+    assert above.reason == "It holds for the means, but fails in 1 of 2 repetitions taken alone."
+
+
+def test_a_point_is_known_whichever_order_its_names_have() -> None:
+    rows = [
+        {"table": "occ", "k": k, "repetition": repetition, "series": "one", "k_again": repetition}
+        for repetition in (0, 1, 2)
+        for k in (1, 2)
+    ]
+    alone = Results(tuple(rows)).list_repetitions()
+    assert [[row["repetition"] for row in one.rows] for one in alone] == [[0, 0], [1, 1], [2, 2]]
+    assert Results(tuple(rows[:2])).list_repetitions() == []

@@ -23,6 +23,8 @@ def test_rows_are_identical_when_measured_and_when_read(tmp_path: Path) -> None:
     assert measured == read == {**at, "gcp": 0.1 + 0.2, "rows": 7, "share": 0.25, "name": "a", "kept": True}
     assert [type(value) for value in measured.values()] == [type(value) for value in (read or {}).values()]
     assert Journal().add(at, FOUND, 0.5) == read
+    (row,) = Journal(path).rows
+    assert list((row or {}).items()) == list(measured.items())
 
 
 def test_infinite_numbers_are_left_out(tmp_path: Path) -> None:

@@ -30,11 +30,11 @@ from lookalike.apps.papers import (
 )
 from lookalike.apps.papers.claims import falls, rises
 from lookalike.apps.papers.datasets import QUASI, Datasets
-from lookalike.apps.papers.experiments import Bench, Made, Printed, Row, Size
+from lookalike.apps.papers.experiments import FULL, Bench, Made, Printed, Row, Size
 from lookalike.apps.samples.census import census
 from lookalike.apps.samples.drawing import to_csv
 from lookalike.errors import DataError, RecipeError
-from tests.apps.papers.measuring import is_complete, tells_its_story
+from tests.apps.papers.measuring import is_complete, stand_ins, tells_its_story
 
 TINY = Size("tiny", rows=400, most_rows=400, repetitions=2, queries=50)
 RISES, FALLS = "loss rises with k", "loss falls with k"
@@ -320,6 +320,17 @@ def test_every_figure_has_one_experiment_of_a_paper() -> None:
 @pytest.mark.parametrize("experiment", OF_PAPERS, ids=lambda experiment: experiment.name)
 def test_every_claim_says_where_it_stands_and_why_it_would_fail(experiment: Experiment) -> None:
     is_complete(experiment)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_every_point_is_measured_once_per_repetition(experiment: Experiment) -> None:
+    planned = Results(tuple(experiment.measure(Bench(stand_ins(), FULL, is_planning=True))))
+    alone = planned.list_repetitions() or [planned]
+    assert len({len(one.rows) for one in alone}) == 1
+    seen = [json.dumps(row, sort_keys=True) for row in planned.rows]
+    assert len(set(seen)) == len(seen)
+    assert {json.dumps(row, sort_keys=True) for one in alone for row in one.rows} == set(seen)
+    assert {row["repetition"] for row in alone[0].rows} == {0}
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.letters)

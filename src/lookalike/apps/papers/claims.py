@@ -3,9 +3,10 @@
 A claim has a verdict of five. `reproduced`: its test holds. `reproduced with limits`: it holds, on other data or with a
 method that differs. `not reproduced (data not public)`: it fails, and the paper's data or size may be the reason. `not
 reproduced (our evidence against the paper)`: it fails for a reason that the paper's data would not change. `open`: what
-we measured does not decide. Times are compared by the intervals of their repetitions: intervals that overlap decide
-nothing, and neither does a series that was not measured. What is true by construction, by proof or by arithmetic is a
-`Statement`: it is listed and not counted.
+we measured does not decide. Repetitions that disagree decide nothing: a test that holds (or fails) for the means must
+not come out the other way for any repetition by itself. Times are compared by the intervals of their repetitions:
+intervals that overlap decide nothing, and neither does a series that was not measured. What is true by construction, by
+proof or by arithmetic is a `Statement`: it is listed and not counted.
 """
 
 from __future__ import annotations
@@ -85,8 +86,15 @@ class Judged:
 def judge(claim: Claim, results: Results, limits: str = "", *, invented: bool = False) -> Judged:
     """The verdict on a claim; `limits` are those of its experiment, `invented` whether its records are."""
     found = Found(None, "") if claim.test is None else claim.test(results)
-    if found.holds is None:
+    if found.holds is None or claim.test is None:
         return Judged(claim, Verdict.OPEN, found.evidence, claim.why or "The measurements do not decide.")
+    alone = [claim.test(one).holds for one in results.list_repetitions()]
+    n_other = alone.count(not found.holds)
+    if n_other:
+        holds, fails = ("holds", "fails") if found.holds else ("fails", "holds")
+        which = "each repetition" if n_other == len(alone) else f"{n_other} of {len(alone)} repetitions"
+        reason = f"It {holds} for the means, but {fails} in {which} taken alone."
+        return Judged(claim, Verdict.OPEN, found.evidence, reason)
     if found.holds:
         why = " ".join(filter(None, ("Measured on invented records." if invented else "", claim.limits, limits)))
         return Judged(claim, Verdict.LIMITED if why else Verdict.REPRODUCED, found.evidence, why)

@@ -86,6 +86,19 @@ class Results:
         """Points at which a method could not keep its promise."""
         return [row for row in self.rows if row.get("infeasible")]
 
+    def list_repetitions(self) -> list[Results]:
+        """Each repetition by itself, if there are several; points with fewer of them begin again with their first."""
+        points: dict[tuple[Any, ...], list[Row]] = {}
+        for row in self.rows:
+            points.setdefault(_point_of(row), []).append(row)
+        n_repetitions = max(map(len, points.values()), default=0)
+        if n_repetitions < 2:
+            return []
+        return [
+            Results(tuple(rows[repetition % len(rows)] for rows in points.values()))
+            for repetition in range(n_repetitions)
+        ]
+
     def points(self, x: str, y: str) -> list[Any]:
         """Where on the axis any series was measured."""
         return sorted({row[x] for row in self.rows if x in row and row.get(y) is not None})
@@ -115,6 +128,13 @@ class Results:
         numbers = [means[at] for at in sorted(means)]
         is_steady = all(way * after >= way * before * (1 - way * slack) for before, after in pairwise(numbers))
         return len(numbers) > 1 and way * numbers[-1] > way * numbers[0] and is_steady
+
+
+def _point_of(row: Row) -> tuple[tuple[str, Any], ...]:
+    """Where a row was measured, whichever repetition: a row begins with its point, of which these two names end."""
+    names = list(row)
+    end = max(names.index(name) for name in ("series", "repetition"))
+    return tuple((name, row[name]) for name in names[: end + 1] if name != "repetition")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ class Journal:
 
     path: Path | None = None
     _found: dict[str, Row] = field(default_factory=dict)
+    _points: dict[str, Row] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     """What each point took, by the clock: for the time left, not for any result."""
 
@@ -36,6 +37,12 @@ class Journal:
             point = json.loads(line)
             name = _name(point["at"])
             self._found[name], self.seconds[name] = point["found"], point["seconds"]
+            self._points[name] = point["at"]
+
+    @property
+    def rows(self) -> list[Row]:
+        """Everything measured so far, in the order in which it was."""
+        return [{**self._points[name], **found} for name, found in self._found.items()]
 
     def find(self, at: Mapping[str, Any]) -> Row | None:
         """What was measured at a point, if it was."""
@@ -48,6 +55,7 @@ class Journal:
         # Through JSON in any case: a row is the same whether it was measured now or read.
         line = json.dumps({"at": dict(at), "found": _plain(found), "seconds": round(seconds, 3)})
         self._found[name], self.seconds[name] = json.loads(line)["found"], seconds
+        self._points[name] = dict(at)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(line + "\n")

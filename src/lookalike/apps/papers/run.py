@@ -73,6 +73,7 @@ class Reproduced:
             "title": made.title,
             "data": self.data,
             "invented": any(source.invented for source in self.sources),
+            "stands_in": any(source.stands_in for source in self.sources),
             "size": self.size,
             "claims": [
                 {
@@ -123,6 +124,20 @@ def reproduce(
         if target is not None:
             _write(done[-1], target)
     progress("experiments", 1.0)
+    return done
+
+
+def judge_again(folder: Path) -> list[Reproduced]:
+    """Judge what an earlier run measured by the claims as they are now: verdicts and pictures are written anew."""
+    done = []
+    for experiment in EXPERIMENTS:
+        points, told = folder / f"{experiment.name}.points", folder / f"{experiment.name}.json"
+        if points.exists() and told.exists():
+            was = json.loads(told.read_text(encoding="utf-8"))
+            texts = was["data"].split("; ") if was["data"] else []
+            sources = tuple(Source(text, was["invented"], was["stands_in"]) for text in texts)
+            done.append(_conclude(experiment, Results(tuple(Journal(points).rows)), sources, was["size"]))
+            _write(done[-1], folder)
     return done
 
 

@@ -151,8 +151,8 @@ EXPERIMENTS = (
         measure=_by_beta,
         claims=(),
         differs="PrivBayes and MST promise differential privacy with epsilon = ln(1 + beta) (MST also with a delta of "
-        "1e-9), not beta-likeness. SABRE gets the t that groups reaches. NH cannot keep beta-likeness here. "
-        + _HOLD.format(" and SABRE"),
+        "1e-9), not beta-likeness. BUREL is as in the authors' program, which splits finished groups further. SABRE "
+        "gets the t that groups reaches. NH cannot keep beta-likeness here. " + _HOLD.format(" and SABRE"),
     ),
     Experiment(
         title="what to pick for l-diversity",
@@ -160,6 +160,7 @@ EXPERIMENTS = (
         figures=_figures("l", "l", "l"),
         measure=_by_l,
         claims=(),
-        differs="ring is our method, NH our reading of the published one. " + _HOLD.format(", NH and ring"),
+        differs="ring is our method, NH our reading of the published one. BUREL is as in the authors' program, which "
+        "splits finished groups further. " + _HOLD.format(", NH and ring"),
     ),
 )

@@ -207,10 +207,8 @@ EXPERIMENTS = (
                 why=_NOT_SALARIES,
             ),
         ),
-        limits=OTHER_RECORDS,
-        differs=DATA
-        + SPLIT
-        + "The paper names no distance for t; the printed t fit the ordered one, and the equal one is "
+        limits=OTHER_RECORDS + SPLIT,
+        differs=DATA + "The paper names no distance for t; the printed t fit the ordered one, and the equal one is "
         "shown beside it. The releases are those of figure 4a.",
     ),
     Experiment(
@@ -254,8 +252,8 @@ EXPERIMENTS = (
                 why=NOT_PUBLIC,
             ),
         ),
-        limits=OTHER_RECORDS,
-        differs=DATA + SPLIT + "Eq. (17) misprints its last term; it sums over the groups that hold the value.",
+        limits=OTHER_RECORDS + SPLIT,
+        differs=DATA + "Eq. (17) misprints its last term; it sums over the groups that hold the value.",
     ),
     Experiment(
         title="the deFinetti attack by beta",
@@ -280,7 +278,7 @@ EXPERIMENTS = (
                 why=NOT_PUBLIC,
             ),
         ),
-        limits=OTHER_RECORDS,
-        differs=DATA + SPLIT + "The paper measured no deFinetti attack; it argues from l. At most 100,000 records.",
+        limits=OTHER_RECORDS + SPLIT,
+        differs=DATA + "The paper measured no deFinetti attack; it argues from l. At most 100,000 records.",
     ),
 )

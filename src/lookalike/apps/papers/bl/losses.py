@@ -135,11 +135,8 @@ def _describe(
         ),
         measure=measure,
         claims=claims,
-        limits=OTHER_RECORDS,
-        differs=DATA
-        + SPLIT
-        + differs
-        + "Seconds are of the processor, of compiled programs; the paper has a clock and Java.",
+        limits=OTHER_RECORDS + SPLIT,
+        differs=DATA + differs + "Seconds are of the processor, of compiled programs; the paper has a clock and Java.",
     )
 
 

@@ -239,8 +239,8 @@ def _describe(figure: str, x: str, *claims: Claim, differs: str = "") -> Experim
         figures=(Figure(f"bl-{figure}", x, "error", axis, "median error, %"),),
         measure=partial(_measure_perturbed if perturbed else _measure_generalized, x),
         claims=(*claims, *(_claim_beats_baseline(x, where) if perturbed else _claim_best(x, where))),
-        limits=OTHER_RECORDS,
-        differs=DATA + (_RECONSTRUCTED if perturbed else SPLIT) + _GENDERS + differs,
+        limits=OTHER_RECORDS + ("" if perturbed else SPLIT),
+        differs=DATA + (_RECONSTRUCTED if perturbed else "") + _GENDERS + differs,
     )
 
 

@@ -23,6 +23,7 @@ from lookalike.apps.papers.hg.methods import (
     OURS,
     REBUILT,
     RING,
+    SPLIT,
     TABLE_10,
     THREE,
     UNSAFE,
@@ -39,10 +40,16 @@ from lookalike.apps.papers.journal import Row
 
 _SIZES, _PARTED = (1_000, 2_000, 5_000, 10_000, 20_000), (50_000, 100_000)
 _BETA, _PART, _TIMED = 3, 70, 3
-_SAME = "Both methods are as published, on the authors' own records."
+_SAME = (
+    "The three methods are as their paper says and BuReL as its authors' program has it, on the authors' own records."
+)
+_SLIGHT = (
+    "What is slight is our reading, and the gap here is hardly above it. At beta = 3 the authors' own GR loses 34 % "
+    "more than HG on Uniform and 21 % more on Zipf (benchmarks/published.py)."
+)
 _BOUND = (
     "All keep the basic bound, as the paper defines it; BuReL was built for the stricter enhanced one, which is drawn "
-    "beside it. BuReL splits finished groups further, as its authors' program does and its paper does not print. "
+    "beside it. " + SPLIT
 )
 
 
@@ -143,8 +150,8 @@ _EXPERIMENT_6 = Experiment(
                 says=f"On {name} SG and GR follow HG with a slight gap.",
                 test=every(*(gains("beta", on(letter), one, "HG", 1.0, 1.15) for one in ("SG", "GR"))),
                 judged="each loses between 1 and 1.15 times what HG loses, at every beta",
-                why=_SAME + " At beta = 3 the authors' own GR loses 34 % more than HG on Uniform and 21 % more on Zipf "
-                "(benchmarks/published.py).",
+                fails=Verdict.OPEN,
+                why=_SLIGHT,
             )
             for letter, name in NAMES.items()
         ),
@@ -214,7 +221,7 @@ _EXPERIMENT_7A = Experiment(
             test=takes_at_most("rows", THREE, "BuReL", 2),
             judged="at most twice BuReL's time at every size",
             why="The matching grows with the square of the records at least, BuReL's sorting does not, whatever the "
-            "data. The authors' own programs differ as much (benchmarks/published.py).",
+            "data. The authors' own programs differ by a factor of 30 (benchmarks/published.py).",
         ),
         Claim(
             where="5.2",
@@ -254,6 +261,8 @@ _EXPERIMENT_7C = Experiment(
             says="At 0.5 HG has 33 % more utility than BuReL.",
             test=falls_by("zipf", "gcp", "HG", "BuReL", 0.5, 28, 38),
             judged="a loss 28 to 38 % below BuReL's",
+            limits="The authors' own HG loses 22 % less than their BuReL, which keeps the enhanced bound "
+            "(benchmarks/published.py).",
             why=_SAME + " Read the other way (BuReL loses so much more than HG) the second figure counts.",
         ),
     ),
@@ -286,7 +295,7 @@ _EXPERIMENT_ABSTRACT = Experiment(
             why="No sentence of the evaluation gives this figure, and NH is our construction.",
         ),
     ),
-    differs=UNSAFE + DOMAINS + "The paper does not say which setting the figure is from.",
+    differs=UNSAFE + DOMAINS + SPLIT + "The paper does not say which setting the figure is from.",
 )
 
 EXPERIMENTS = (_EXPERIMENT_6, _EXPERIMENT_7A, _EXPERIMENT_7C, _EXPERIMENT_ABSTRACT)

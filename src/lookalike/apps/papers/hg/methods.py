@@ -63,6 +63,7 @@ UNSAFE = (
     "GR, SG and HG are the published method. Its releases break their own promise (figures hg-theorem3 and "
     "hg-theorem7), so they are measured without an audit. "
 )
+SPLIT = "BuReL splits finished groups further, as its authors' program does and its paper does not print. "
 REBUILT = "NH is rebuilt from its description; the original is not printed in full."
 DOMAINS = "Losses divide by the domains of the paper's table 10. "
 

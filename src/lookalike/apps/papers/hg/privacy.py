@@ -26,6 +26,7 @@ from lookalike.apps.papers.hg.methods import (
     NAMES,
     NH,
     RING,
+    SPLIT,
     THREE,
     losses,
     model_of_beta,
@@ -224,7 +225,7 @@ _THEOREM_7 = Experiment(
             why="BuReL keeps it, HG does not. " + _DRAW,
         ),
     ),
-    differs="The published method is measured without an audit, which it fails. BuReL's releases are audited.",
+    differs="The published method is measured without an audit, which it fails. BuReL's releases are audited. " + SPLIT,
 )
 
 _WORLDS = "All tables and all random choices are enumerated, so the figures are exact. "

@@ -14,6 +14,7 @@ from lookalike.apps.papers.hg.methods import (
     BETAS,
     BY_BUREL,
     LIKE,
+    SPLIT,
     THREE,
     THROUGH_L,
     UNSAFE,
@@ -39,7 +40,7 @@ _DIFFERS = (
     "row have each value, which a recipient of the release cannot know. Queries with a true count of 0 are replaced by "
     "others. Ranges of categories follow their codes. PrivBayes keeps another promise, with epsilon = "
     "ln(1 + beta). The authors' domain file for it omits occupations 0 and 21 to 30: the second series of PrivBayes "
-    "has the same omission. One release of each of the three and of groups per point, two of the others. "
+    "has the same omission. One release of each of the three and of groups per point, two of the others. " + SPLIT
 )
 
 Point = tuple[float, Microdata, float, Workload]

@@ -56,6 +56,17 @@ _STATEMENTS = (
     Statement(
         "3.2, appendix C.3", "SG is effectively immune.", "follows from theorem 5; its risk is shown with figure 5"
     ),
+    Statement(
+        "abstract; 1; 6",
+        "The effect of the attack can be removed almost entirely.",
+        "by proof, for SG (theorem 5) and for methods that look only at sensitive values (claim 4). For randomization "
+        "it is false (ma-4b)",
+    ),
+    Statement(
+        "5.3",
+        "Divided, groups of Base and RGG are of similar size, very close to l.",
+        "by construction of Anatomy, which makes groups of l records",
+    ),
     Statement("3.2, figure 1", "54 records split evenly into groups of 6, 7, 14, 9, 9 and 9.", "by arithmetic"),
     Statement(
         "4.1",

@@ -145,22 +145,6 @@ CLAIMS = (
     ),
     Claim(
         "5.3",
-        "Divided, groups of Base and RGG are of similar size, very close to l.",
-        readings(
-            lambda value: sizes(
-                lambda grown, base: (
-                    all(ELL <= one <= 1.1 * ELL for one in (grown, base)) and abs(grown / base - 1) <= 0.05
-                ),
-                name("RGG(Ana)", value),
-                ANATOMY,
-            )
-        ),
-        judged="both at most 10 % above l, and within 5 % of each other",
-        limits=_OURS,
-        why=_NOISE,
-    ),
-    Claim(
-        "5.3",
         "Divided, groups of SG are slightly larger, but below 2 l.",
         readings(
             lambda value: sizes(
@@ -253,17 +237,6 @@ CLAIMS = (
         limits="Of divided groups those of up to 5 buckets are attacked. Divided groups of GG, which figure 5 does not "
         "have, reveal values with certainty (ma-divided).",
         why="A probability exceeds e/l.",
-    ),
-    Claim(
-        "abstract; 1; 6",
-        "The effect of the attack can be removed almost entirely.",
-        every(
-            at_most("risk", ELL / (ELL - 0.5), *(name("SG", value) for value in POSITIVES)),
-            at_most("risk", 1.0, ANATOMY),
-        ),
-        judged="SG keeps 1/(l - 1/2) and Anatomy 1/l",
-        limits="By SG and by methods that look at sensitive values alone; not by randomization (ma-4b).",
-        why="SG or Anatomy exceeds its limit.",
     ),
 )
 
