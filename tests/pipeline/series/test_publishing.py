@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,6 +16,7 @@ import lookalike as la
 from lookalike.apps.samples import sample_table
 from lookalike.errors import AuditFailed, DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.files.releases.private import private_folder
+from lookalike.files.releases.write import NewRelease
 from lookalike.pipeline.series.ledger import Ledger, read_ledger
 from lookalike.pipeline.series.publishing import Step
 from lookalike.randomness import Randomness
@@ -230,6 +232,68 @@ def test_a_changed_ledger_is_refused(name: str, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(LookalikeError, match="estore"):
         publish(draw_patients(60, Randomness(2), first=100), tmp_path, "two", series="stays")
+
+
+def _forget(block: dict[str, Any]) -> None:
+    block["releases"].clear()
+
+
+def _weaken(block: dict[str, Any]) -> None:
+    block["releases"][0]["promises"] = [["l-diversity:1", "diagnosis"]]
+
+
+def _reopen(block: dict[str, Any]) -> None:
+    """As if the release had been entered and never written."""
+    entry = block["releases"][0]
+    entry["digest"], entry["before"] = "", entry["digest"]
+
+
+@pytest.mark.parametrize("change", [_forget, _weaken, _reopen, lambda block: block.update(extra={"m": 2})])
+def test_an_edited_list_of_releases_is_refused(change: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
+    """Otherwise people of a release that is not listed any more, or promises less, are published again."""
+    patients = draw_patients(60, Randomness(1))
+    publish(patients, tmp_path, "one", series="stays")
+    path = tmp_path / "stays SERIES PRIVATE" / "series.json"
+    content = json.loads(path.read_text())
+    change(content["lookalike"])
+    path.write_text(json.dumps(content))
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="was changed since it was written. Restore"):
+        publish(patients[10:], tmp_path, "two", series="stays")
+    assert path.read_bytes() == before
+
+
+def test_another_key_is_refused(tmp_path: Path) -> None:
+    """Under another key nobody is recognised, and everybody would be published as a newcomer."""
+    patients = draw_patients(60, Randomness(1))
+    publish(patients, tmp_path, "one", series="stays")
+    path = tmp_path / "stays SERIES PRIVATE" / "series.key"
+    path.write_text("0" * 64 + "\n")
+    with pytest.raises(DataError, match="was changed since it was written. Restore"):
+        publish(patients[10:], tmp_path, "two", series="stays")
+
+
+def test_a_release_that_another_run_is_writing_is_not_taken_for_one_that_never_appeared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patients = draw_patients(60, Randomness(1))
+    others = draw_patients(60, Randomness(2), first=100)
+    tried: list[list[bool]] = []
+
+    def write_while_another_run_begins(*given: Any, **more: Any) -> object:
+        with monkeypatch.context() as unpatched:
+            unpatched.setattr(NewRelease, "write_tables", written)
+            with pytest.raises(RecipeError, match="Another run is publishing"):
+                publish(others, tmp_path, "two", series="stays")
+        tried.append([entry.is_pending for entry in read_ledger(tmp_path / "stays SERIES PRIVATE").entries])
+        return written(*given, **more)
+
+    written = NewRelease.write_tables
+    monkeypatch.setattr(NewRelease, "write_tables", write_while_another_run_begins)
+    publish(patients, tmp_path, "one", series="stays")
+    assert tried == [[True]]
+    entries = read_ledger(tmp_path / "stays SERIES PRIVATE").entries
+    assert [(entry.folder, entry.is_pending) for entry in entries] == [("one", False)]
 
 
 def test_a_release_of_the_series_is_not_overwritten(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The private ledger of a series: the releases made so far, their groups, and who was in which of them, by digests.
 
-    NAME SERIES PRIVATE/   series.json      mode, digest of the schema, the releases with promises and digests
+    NAME SERIES PRIVATE/   series.json      mode, digest of the schema, the releases with promises and digests, a seal
                            series.key       the key of the digests of people, which lies nowhere else
                            people.parquet   release, person, group, digests of values and row, signature
                            contents.parquet release, group, values and their numbers of rows: what was published
@@ -8,6 +8,10 @@
 The folder is replaced as a whole or not at all, and closed to others. A release is entered before it appears
 (`pending`) and confirmed after; a run that was interrupted in between is settled by looking at the folder. What the
 ledger knows of a release stays when its folder is deleted: what was handed over cannot be taken back.
+
+The seal is a digest, under the key, of all that series.json says and of the two tables, so an edited file, a shortened
+list of releases, weaker promises or another key are refused. It withstands mistakes and not somebody who makes a new
+seal: the key lies beside it.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from lookalike.errors import DataError, LookalikeError, RecipeError, counted, qu
 from lookalike.files.atomic import check_target, place_folder
 from lookalike.files.releases.write import write_parquet
 from lookalike.pipeline.series.contents import CLASS, Contents, read_contents
-from lookalike.pipeline.series.people import People, new_key, read_frame, read_key
+from lookalike.pipeline.series.people import People, digest, new_key, read_frame, read_key
 from lookalike.untrusted import load_json, read_text
 
 MARKER, _KEY, _PEOPLE, _CONTENTS = "series.json", "series.key", "people.parquet", "contents.parquet"
@@ -114,6 +118,11 @@ class Ledger:
         frame = self.people.filter(pl.col("release") == entry.number).select("person", CLASS, "values")
         return People.from_frame(frame, str(self.folder / _PEOPLE))
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether the last release was entered and not confirmed."""
+        return bool(self.entries) and self.entries[-1].is_pending
+
     def place_of(self, entry: Entry) -> Path:
         """Where the release lies, or lay."""
         return self.folder.parent / entry.folder
@@ -162,6 +171,7 @@ class Ledger:
                 "extra": self.extra,
                 "digests": {name: _digest_file(building / name) for name in (_PEOPLE, _CONTENTS)},
             }
+            block["seal"] = _seal(self.key, block)
             (building / MARKER).write_text(json.dumps({"lookalike": block}, indent=2) + "\n", encoding="utf-8")
             for path in building.iterdir():
                 path.chmod(0o600)
@@ -240,6 +250,10 @@ def read_ledger(folder: Path) -> Ledger:
     for name in (_PEOPLE, _CONTENTS):
         if digests.get(name) != _digest_file(folder / name):
             raise DataError(f"{folder / name} was changed since it was written. Restore the ledger of the series.")
+    if block.get("seal") != _seal(ledger.key, block):
+        raise DataError(
+            f"{marker} or {_KEY} beside it was changed since it was written. Restore the ledger of the series."
+        )
     if dict(people.schema) != _PEOPLE_COLUMNS or numbers != sorted(set(numbers)) or ledger.mode not in MODES:
         raise broken
     return ledger
@@ -259,6 +273,12 @@ def _entry_of(plain: dict[str, Any]) -> Entry:
     )
 
 
+def _seal(key: str, block: dict[str, Any]) -> str:
+    """A digest under the key of all that the marker says, the digests of the tables included."""
+    said = {name: value for name, value in block.items() if name != "seal"}
+    return digest(key, "ledger", json.dumps(said, sort_keys=True))
+
+
 def _digest_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -273,7 +293,7 @@ def digest_release(folder: Path) -> str:
 
 def settle_pending(ledger: Ledger) -> tuple[Ledger, str | None]:
     """The ledger after an interrupted run: the release counts if it appeared, and is taken out if it did not."""
-    if not ledger.entries or not ledger.entries[-1].is_pending:
+    if not ledger.has_pending:
         return ledger, None
     entry = ledger.entries[-1]
     place = ledger.place_of(entry)

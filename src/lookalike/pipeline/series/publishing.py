@@ -202,7 +202,7 @@ class Step:
                 raise DataError(f"The ledger in {opened.folder} is gone. Restore it, and run again.")
             return opened
         found = read_ledger(opened.folder)
-        if [entry.number for entry in found.entries] != [entry.number for entry in opened.entries]:
+        if found.entries != opened.entries or (found.entries and found.key != opened.key):
             raise RecipeError(
                 f"Another release was published in the {describe_ledger(found)} since this one was made, so they were "
                 "not checked together. Publish again."
@@ -249,10 +249,14 @@ def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
         step.ledger = Ledger.new(name, asked.ledger, asked.mode or CHECKED, data)
         step.notes.append(f"A new {describe_ledger(step.ledger)} begins. Its ledger: {asked.ledger}")
         return
-    ledger, said = settle_pending(read_ledger(asked.ledger))
-    if said is not None:
-        ledger.write()
-        step.notes.append(said)
+    ledger = read_ledger(asked.ledger)
+    if ledger.has_pending:
+        # Not while another run is writing its release: it would be taken for one that never appeared.
+        with hold_lock(asked.ledger.parent):
+            ledger, said = settle_pending(read_ledger(asked.ledger))
+            if said is not None:
+                ledger.write()
+                step.notes.append(said)
     if ledger.schema != digest_schema(data):
         raise RecipeError(
             f"The columns, their roles or kinds are others than those of the series {quoted(ledger.name)}. Publish "
