@@ -237,3 +237,20 @@ def test_two_sensitive_columns(name: str) -> None:
         seen = look_at(data, made.release, record_of_row, column)
         assert judge(parse_model("l-diversity:2"), data, seen, column, number_known=True)
     assert len(classes_of(made.release, record_of_row)) > 1
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("k-anonymity:5", "groups of at least 5 persons, and the table has 4"),
+        ("k-concealment:9", "groups of at least 9 persons, and the table has 4"),
+        ("alpha-k:0.5,k=9", "groups of at least 9 persons, and the table has 4"),
+        ("l-diversity:2,kind=binary,subset=0|1", "add up to 200 % in the whole table, since one person may have"),
+    ],
+)
+def test_what_the_table_lacks_is_said_in_persons(model: str, said: str) -> None:
+    """Four persons with five rows each, which are no lack of records; each has both values."""
+    owners = np.repeat(np.arange(4), 5)
+    data = with_persons(number_table(owners[:, None] + 20, np.arange(20) % 2), owners)
+    with pytest.raises(Infeasible, match=said):
+        publish(data, ALGORITHMS["groups"](), model, "reads-release")

@@ -271,13 +271,18 @@ class Microdata:
         Without a person column these are numbers of records.
         """
         if sensitive is None:
-            return np.array([self.n_persons if self.whole is None else self.whole.n_units], dtype=np.int64)
+            number = self.n_persons if self.whole is None else self.whole.n_units
+            alone = np.array([number], dtype=np.int64)
+            counts_persons = self.persons is not None if self.whole is None else self.whole.n_persons is not None
+            return PersonCounts.of(alone, number, self.schema.unit_name) if counts_persons else alone
         if self.whole is not None:
             return self.whole.counts[sensitive].astype(np.int64, copy=False)
         if self.persons is None:
             return self.counts(sensitive).astype(np.int64, copy=False)
         codes, n_codes = self.sensitive[:, sensitive], self.domains.sensitive[sensitive].n_codes
-        return PersonCounts.of(count_persons_by_value(self.persons, codes, n_codes), self.n_persons)
+        return PersonCounts.of(
+            count_persons_by_value(self.persons, codes, n_codes), self.n_persons, self.schema.unit_name
+        )
 
 
 _NOT_ENCODED = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)

@@ -20,23 +20,31 @@ class PersonCounts(np.ndarray[Any, np.dtype[np.int64]]):
     """How many persons have each value; a person may have several, so `n_persons` is not their sum."""
 
     n_persons: int
+    noun: str
+    """What is counted: persons or households."""
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64], n_persons: int) -> PersonCounts:
+    def of(cls, counts: NDArray[np.int64], n_persons: int, noun: str = "person") -> PersonCounts:
         made = counts.astype(np.int64).view(cls)
-        made.n_persons = n_persons
+        made.n_persons, made.noun = n_persons, noun
         return made
 
     def __array_finalize__(self, source: object) -> None:
         self.n_persons = getattr(source, "n_persons", 0)
+        self.noun = getattr(source, "noun", "person")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PersonCounts.of, (np.asarray(self), self.n_persons)
+        return PersonCounts.of, (np.asarray(self), self.n_persons, self.noun)
 
 
 def total_of(counts: NDArray[np.int64]) -> int:
     """What counts of values are shares of: the number of persons, or of records where each is a person."""
     return counts.n_persons if isinstance(counts, PersonCounts) else int(counts.sum())
+
+
+def noun_of(counts: NDArray[np.int64]) -> str:
+    """What they count."""
+    return counts.noun if isinstance(counts, PersonCounts) else "record"
 
 
 def renumber(codes: NDArray[Any]) -> NDArray[np.int32]:

@@ -75,7 +75,7 @@ class AlphaK(WrittenModel):
         codes = find_designated(self, self.subset, column)
         top = Fraction(max((int(prior[code]) for code in codes), default=0), max(n_records, 1))
         near = replace(self, alpha=max(self.alpha, three_decimals_up(top)), k=min(self.k, max(n_records, 1)))
-        enough_records(str(self), self.k, n_records, str(near))
+        enough_records(str(self), self.k, prior, str(near))
         if top > self.alpha:
             raise Infeasible(
                 f"{self} allows a share of {percent_at_most(self.alpha)} in any group, and the most frequent value of "

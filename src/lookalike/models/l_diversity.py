@@ -29,7 +29,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
 from lookalike.data.person_settings import Unit
-from lookalike.data.persons import total_of
+from lookalike.data.persons import noun_of, total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
@@ -228,6 +228,15 @@ class LDiversity(WrittenModel):
             top = (sum if self.kind == "binary" else max)(int(prior[code]) for code in codes)
             if top * self.ell > n_records:
                 most = Fraction(n_records, top)
+                if most < 1:
+                    # Only where persons have several of the values, which count once each.
+                    raise Infeasible(
+                        f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and the shares of "
+                        f"{noun_of(prior)}s with the designated values of {quoted(column.name)} add up to "
+                        f"{percent_at_most(1 / most)} in the whole table, since one {noun_of(prior)} may have several. "
+                        "Designate fewer values, or publish one row per person (--rows one).",
+                        None,
+                    )
                 # A whole l is answered with a whole l.
                 near_ell = Fraction(math.floor(most)) if self.ell.denominator == 1 else three_decimals_down(most)
                 raise Infeasible(

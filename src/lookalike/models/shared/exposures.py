@@ -18,7 +18,7 @@ from lookalike.data.contracts import Level, PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.person_settings import Unit
-from lookalike.data.persons import total_of
+from lookalike.data.persons import noun_of, total_of
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 
 _READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"
@@ -135,11 +135,13 @@ def least_size(ceilings: Iterable[Fraction], prior: NDArray[np.int64]) -> int:
     return math.ceil(1 / highest) if highest > 0 else 1
 
 
-def enough_records(model: str, size: int, n_records: int, nearest: str) -> None:
+def enough_records(model: str, size: int, prior: NDArray[np.int64], nearest: str) -> None:
     """Refuses groups larger than the table."""
+    n_records = total_of(prior)
     if n_records < size:
         raise Infeasible(
-            f"{model} asks for groups of at least {counted(size, 'record')}, and the table has {n_records:,}.", nearest
+            f"{model} asks for groups of at least {counted(size, noun_of(prior))}, and the table has {n_records:,}.",
+            nearest,
         )
 
 

@@ -97,7 +97,7 @@ class SizeModel(WrittenModel):
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         n_records = total_of(prior)
-        enough_records(str(self), self.k, n_records, f"{self.name}:{max(n_records, 1)}")
+        enough_records(str(self), self.k, prior, f"{self.name}:{max(n_records, 1)}")
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
         return Requirement(min_size=self.k)

@@ -97,6 +97,7 @@ def _count_whole(backend: Backend, seen: Survey) -> Survey:
     n_rows, by_rows = int(records[0]), tuple(records[here] for here in slices)
     whole = Whole(n_rows, by_rows)
     if seen.counts_persons:
-        by_persons = tuple(PersonCounts.of(owners[here], int(owners[0])) for here in slices)
+        noun = seen.data.schema.unit_name
+        by_persons = tuple(PersonCounts.of(owners[here], int(owners[0]), noun) for here in slices)
         whole = Whole(n_rows, by_persons, int(owners[0]), by_rows)
     return replace(seen, data=replace(seen.data, whole=whole))
