@@ -454,12 +454,12 @@ def test_persons_who_repeat_unsaid_are_refused(visits: pl.DataFrame, tmp_path: P
 def test_a_number_is_taken_for_that_of_a_person_if_other_columns_are_constant_within_it(
     visits: pl.DataFrame, tmp_path: Path
 ) -> None:
-    """As in one piece: `id` says nothing by itself, but whose age, sex and zip code it has does."""
+    """As in one piece: `case number` says nothing by itself, but whose age, sex and zip code it has does."""
     recipe = recipe_of("mondrian", "k-anonymity:5", schema=UNSAID)
-    numbers = visits.rename({"patient": "id"})
+    numbers = visits.rename({"patient": "case number"})
     with pytest.raises(RecipeError, match='"age", "sex" and "zip code" are constant'):
         published(numbers, tmp_path / "release", recipe)
-    chance = numbers.with_columns(id=pl.col("id").shuffle(seed=1))
+    chance = numbers.with_columns(pl.col("case number").shuffle(seed=1))
     assert published(chance, tmp_path / "chance", recipe).audit.passed
     for frame in (numbers, chance):
         found = find_repeated(la.read_table(frame), UNSAID)
