@@ -161,7 +161,7 @@ def _days(year: pl.Series, month: pl.Series, day: pl.Series) -> pl.Series:
 
 
 def parse_times(parts: list[pl.Series]) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """The groups of `_TIME` as microseconds after midnight in UTC; whether each is a time, and whether it has a zone."""
+    """The groups of `_TIME` as microseconds after midnight in UTC; which are times, and which have a zone."""
     hour, minute, second, fraction, half, zone = parts
     hours, minutes, seconds = (part.fill_null("0").cast(pl.Int64).to_numpy() for part in (hour, minute, second))
     micros = fraction.fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64).to_numpy()
