@@ -1,16 +1,19 @@
-"""What protecting persons costs against protecting rows: loss and CPU seconds, by number of rows per person.
+"""What protecting persons costs against protecting rows: loss, CPU seconds and memory, by number of rows per person.
 
 python benchmarks/persons.py                     20,000 persons, five rows each
 python benchmarks/persons.py --persons 200000    a million rows
 
-Visits of invented patients: age, sex and place are a person's; with `--vary` age and year differ by visit. Compiling is
-not counted: a small table is published first.
+Visits of invented patients: age, sex and place are a person's; with `--vary` age and year differ by visit. Each run has
+a process of its own. Compiling is not counted: a small table is published first.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import resource
 import time
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -30,6 +33,27 @@ def draw_visits(n_persons: int, per_person: float, vary: bool, heavy: float, see
     if vary:
         columns |= {"age": age + rng.integers(0, 6, len(person)), "year": rng.integers(2000, 2020, len(person))}
     return pl.DataFrame(columns | {"diagnosis": diagnosis})
+
+
+class Cost(NamedTuple):
+    loss: float
+    seconds: float
+    """CPU time of method and audit."""
+    megabytes: float
+    """The most memory that the process ever had, the table included."""
+
+
+def measure_apart(asked: argparse.Namespace, person: str | None, seed: int) -> Cost:
+    """What one run costs, in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measure_here, (asked, person, seed))
+
+
+def _measure_here(asked: argparse.Namespace, person: str | None, seed: int) -> Cost:
+    measure(draw_visits(400, 3, asked.vary, 0.0, 2), person, asked.model, asked.algorithm)
+    table = draw_visits(asked.persons, asked.per_person, asked.vary, asked.heavy, seed)
+    loss, seconds = measure(table, person, asked.model, asked.algorithm)
+    return Cost(loss, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def measure(table: pl.DataFrame, person: str | None, model: str, algorithm: str) -> tuple[float, float]:
@@ -59,16 +83,18 @@ def main() -> None:
     parser.add_argument("--heavy", type=float, default=0.0, help="share of all rows that one person has")
     parser.add_argument("--model", default="k-anonymity:10")
     parser.add_argument("--algorithm", default="groups")
+    parser.add_argument("--seeds", type=int, default=1, help="so many tables, each drawn anew")
     asked = parser.parse_args()
-    for person in (None, "person"):
-        measure(draw_visits(400, 3, asked.vary, 0.0, 2), person, asked.model, asked.algorithm)
-    table = draw_visits(asked.persons, asked.per_person, asked.vary, asked.heavy, 1)
-    print(f"{table.height:,} rows of {asked.persons:,} persons, {asked.model}, {asked.algorithm}")
-    rows = measure(table, None, asked.model, asked.algorithm)
-    persons = measure(table, "person", asked.model, asked.algorithm)
-    for name, (loss, seconds) in (("rows", rows), ("persons", persons)):
-        print(f"{name:8} loss {loss:.4f}   {seconds:7.1f} CPU seconds")
-    print(f"ratio    loss {persons[0] / max(rows[0], 1e-12):.2f}     {persons[1] / rows[1]:7.2f}")
+    for seed in range(1, asked.seeds + 1):
+        n_rows = draw_visits(asked.persons, asked.per_person, asked.vary, asked.heavy, seed).height
+        print(f"{n_rows:,} rows of {asked.persons:,} persons, {asked.model}, {asked.algorithm}, seed {seed}")
+        rows, persons = (measure_apart(asked, person, seed) for person in (None, "person"))
+        for name, cost in (("rows", rows), ("persons", persons)):
+            print(
+                f"{name:8} loss {cost.loss:.4f} {cost.seconds:9.1f} CPU seconds {cost.megabytes:9,.0f} MB", flush=True
+            )
+        ratios = [one / max(other, 1e-12) for one, other in zip(persons, rows, strict=True)]
+        print(f"ratio    loss {ratios[0]:.2f}   {ratios[1]:9.2f}             {ratios[2]:9.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -342,3 +342,20 @@ class TestPlanted:
         )
         with pytest.raises(DataError, match="households"):
             Microdata.encode(table, Schema.of(qi=["age"], sensitive=["s"], person="p", household="h"))
+
+    def test_households_are_named_where_they_are_counted(self) -> None:
+        table = Table(
+            (
+                whole_numbers("age", [1, 9, 1, 9]),
+                whole_numbers("p", [1, 2, 3, 4]),
+                whole_numbers("h", [1, 1, 2, 3]),
+                whole_numbers("s", [1, 2, 3, 4]),
+            )
+        )
+        data = Microdata.encode(table, Schema.of(qi=["age"], sensitive=["s"], person="p", household="h"))
+        audit = told(data, grouped(data, [0, 1, 0, 1], np.arange(4)), ["k-anonymity:2"], np.arange(4))
+        assert audit.passed
+        found = check(audit, "rows of a person").detail
+        assert "1 of 3 households have rows in several groups" in found
+        assert "several rows of a household" in found
+        assert "4 records of 3 households (0 suppressed, 0 made up); promises count households;" in str(audit)

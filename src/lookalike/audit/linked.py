@@ -113,7 +113,7 @@ def check_linked(reading: Reading, linked: LinkedRows) -> list[Check]:
 def _find_problem(reading: Reading, linked: LinkedRows) -> str | None:
     """What is wrong with the numbers, seen from the release alone."""
     if reading.original.persons is None:
-        return "rows carry person numbers, but no column of the original says whose row it is (--person COLUMN)"
+        return "rows carry person numbers, but no column of the original identifies the persons (--person COLUMN)"
     order = np.lexsort((linked.visit_of_row, linked.person_of_row))
     owners, visits = linked.person_of_row[order], linked.visit_of_row[order]
     wanted = 1 + np.arange(len(owners)) - np.searchsorted(owners, owners)

@@ -87,14 +87,15 @@ def check_rows(reading: Reading) -> Check | None:
     pairs = np.unique(number_pairs(persons[kept], classes[kept])) // (int(classes.max(initial=0)) + 1)
     n_several = int(np.count_nonzero(np.unique(pairs, return_counts=True)[1] > 1))
     noun = "bucket" if isinstance(reading.release, Bucketized) else "group"
-    detail = f"all rows of each person are in one {noun}"
+    unit = reading.original.schema.unit_name
+    detail = f"all rows of each {unit} are in one {noun}"
     if n_several:
         detail = (
-            f"{n_several:,} of {counted(reading.original.n_persons, 'person')} have rows in several {noun}s, with "
-            "different quasi-identifiers: an attacker who knows several rows of a person can combine them"
+            f"{n_several:,} of {counted(reading.original.n_persons, unit)} have rows in several {noun}s, with "
+            f"different quasi-identifiers: an attacker who knows several rows of a {unit} can combine them"
         )
     if n_split:
-        detail = f"rows with equal quasi-identifiers of {counted(n_split, 'person')} are in several {noun}s"
+        detail = f"rows with equal quasi-identifiers of {counted(n_split, unit)} are in several {noun}s"
     return Check(ROWS_TOGETHER, n_split == 0, detail)
 
 

@@ -231,14 +231,17 @@ class Audit:
         # No file shows how a release was made, so none shows what it tells an attacker who knows the method.
         is_stated = self.grounds is not None and self.adversary == KNOWS_METHOD
         stated = " (stated by the publisher, not checked)" if is_stated else ""
+        of_persons = counting = ""
+        if self.n_persons is not None:
+            of_persons, counting = (
+                f" of {counted(self.n_persons, self.unit.noun)}",
+                f"; promises count {self.unit.noun}s",
+            )
         return (
-            f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records{self._of_persons} "
-            f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}{stated}."
+            f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records{of_persons} "
+            f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up){counting}; adversary "
+            f"{self.adversary}{stated}."
         )
-
-    @property
-    def _of_persons(self) -> str:
-        return "" if self.n_persons is None else f" of {counted(self.n_persons, self.unit.noun)}, who are counted,"
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:
         """The checks, and what was asked and measured if anything was, as texts below a head."""

@@ -104,7 +104,7 @@ def fold_table(table: Table, person: str, folds: Sequence[Fold], order: str | No
     columns = {column.name: column for column in table.columns}
     for fold in folds:
         if fold.column == person:
-            raise RecipeError(f"{quoted(person)} says whose row it is. Fold other columns.")
+            raise RecipeError(f"{quoted(person)} identifies the persons. Fold other columns.")
         if fold.is_new == (fold.column in columns):
             if not fold.is_new:
                 raise RecipeError(unknown_name("column to fold", fold.column, columns))
@@ -134,7 +134,9 @@ def fold_for(schema: Schema, table: Table, settings: PersonSettings) -> Table:
         return table
     folds, unit = parse_folds(settings.fold), schema.unit
     if unit is None:
-        raise RecipeError("Rows are folded by person, and no column says whose row it is. Name it (--person COLUMN).")
+        raise RecipeError(
+            "Rows are folded by person, and no column identifies the persons. Name one (--person COLUMN)."
+        )
     published = [attribute.name for attribute in schema.published]
     for fold in folds:
         if fold.column not in published:

@@ -301,7 +301,7 @@ def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int
 def explain_lacking(attribute: Attribute, n_rows: int) -> str:
     return (
         f"Column {quoted(attribute.name)} has the role {attribute.role} and lacks a value in "
-        f"{counted(n_rows, 'row')}. Fill in whose rows these are, or remove the rows."
+        f"{counted(n_rows, 'row')}. Fill them in, or remove these rows."
     )
 
 

@@ -90,7 +90,7 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
     if int(counts.max(initial=0)) < 2:
         return None
     others = [other for other in companions if other.name != column.name]
-    constant = [other for other in others if _is_constant(column, other)]
+    constant = [other for other in others if is_constant(column, other)]
     sure = numbers_persons(column.name) or _is_numbered(column) or (declared and may_number_persons(column.name))
     if not sure and not _tell_persons(column, constant, others):
         return None
@@ -113,7 +113,7 @@ def _tell_persons(column: Column, constant: Sequence[Column], others: Sequence[C
     return len(constant) >= 2 or (len(others) == 1 and len(finer) == 1)
 
 
-def _is_constant(column: Column, other: Column) -> bool:
+def is_constant(column: Column, other: Column) -> bool:
     """Whether rows with the same value of a column agree in another one far more than rows at random."""
     pairs = _pair_rows(column)
     shuffled = np.random.default_rng(0).permutation(len(column.codes))[: _MANY_PAIRS + 1]
@@ -123,8 +123,11 @@ def _is_constant(column: Column, other: Column) -> bool:
 
 
 def _pair_rows(column: Column) -> NDArray[np.int64]:
-    """Pairs of rows [pairs, 2] that have the same value: each row and the next one, or many of these."""
-    known = np.flatnonzero(column.codes < len(column.values))
+    """Pairs of rows [pairs, 2] that have the same value: each row and another one, or many of these.
+
+    Drawn at random, since neighbours in the table may be alike for another reason: rows are often sorted by person.
+    """
+    known = np.random.default_rng(0).permutation(np.flatnonzero(column.codes < len(column.values)))
     order = known[np.argsort(column.codes[known], kind="stable")]
     same = np.flatnonzero(np.diff(column.codes[order]) == 0)
     if len(same) > _MANY_PAIRS:

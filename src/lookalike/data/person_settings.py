@@ -72,8 +72,8 @@ class PersonSettings:
         """Raise `RecipeError` where these settings mean nothing; `person`: whether a column says whose row it is."""
         if person and self.rows_are_persons:
             raise RecipeError(
-                "A column says whose row it is, and --rows-are-persons says that every row is another person. Leave "
-                "out one of the two."
+                "A column identifies the persons, and --rows-are-persons says that every row is a different person. "
+                "Leave out one of the two."
             )
         if person:
             return
@@ -81,7 +81,7 @@ class PersonSettings:
         for name, flag in _FLAGS.items():
             if getattr(self, name) != getattr(usual, name):
                 raise RecipeError(
-                    f"{flag} is about the rows of one person, and no column says whose row it is. Name it (--person "
+                    f"{flag} is about the rows of one person, and no column identifies the persons. Name one (--person "
                     f"COLUMN), or leave out {flag}."
                 )
 

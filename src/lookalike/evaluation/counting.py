@@ -68,7 +68,7 @@ class Counted:
             if attribute.name not in table.names or attribute.name in published:
                 what = "a published column" if attribute.name in published else "no column of the original"
                 raise RecipeError(
-                    f"The release names {quoted(attribute.name)} to say whose row it is, which is {what}. Its "
+                    f"The release names {quoted(attribute.name)} as the column of persons, which is {what}. Its "
                     "description was changed: get the release again."
                 )
 
@@ -109,7 +109,7 @@ def count_whom(counting: Counting, given: Schema, stated: StatedPersons | None, 
     if counting.rows_are_persons and (named or own):
         names = " and ".join(quoted(attribute.name) for attribute in named or own)
         whose = "You name" if named else "The release names"
-        raise RecipeError(f"{whose} {names} to say whose row it is. Leave out --rows-are-persons.")
+        raise RecipeError(f"{whose} {names} as the column of persons. Leave out --rows-are-persons.")
     if counting.rows_are_persons:
         settings = replace(settings, rows_are_persons=True)
     same = not named or _names(named) == _names(own)
@@ -166,10 +166,10 @@ def _list_stated(settings: PersonSettings, units: tuple[Attribute, ...]) -> tupl
         return ("that every row is a different person",)
     if not units:
         return ()
-    names = " and ".join(quoted(attribute.name) for attribute in units)
-    said = [f"that {names} says whose row it is"]
+    noun = str(units[-1].role)
+    said = ["that " + " and ".join(f"{quoted(one.name)} identifies the {one.role} of each row" for one in units)]
     if not settings.number_known:
-        said.append("that no attacker knows how many rows a person has")
+        said.append(f"that no attacker knows how many rows a {noun} has")
     if settings.most_rows is not None and settings.keep == RANDOM:
-        said.append("that chance alone chose which rows of a person are published")
+        said.append(f"that chance alone chose which rows of a {noun} are published")
     return tuple(said)

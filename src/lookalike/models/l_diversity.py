@@ -29,7 +29,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
 from lookalike.data.person_settings import Unit
-from lookalike.data.persons import noun_of, total_of
+from lookalike.data.persons import PersonCounts, noun_of, total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
@@ -237,12 +237,18 @@ class LDiversity(WrittenModel):
                         "Designate fewer values, or publish one row per person (--rows one).",
                         None,
                     )
-                # A whole l is answered with a whole l.
-                near_ell = Fraction(math.floor(most)) if self.ell.denominator == 1 else three_decimals_down(most)
+                # A whole l is answered with a whole l, unless that is 1, which promises nothing.
+                is_whole = self.ell.denominator == 1 and most >= 2
+                near_ell = Fraction(math.floor(most)) if is_whole else three_decimals_down(most)
+                share, name = percent_at_most(1 / most), quoted(column.name)
+                met = f"{'the designated values together have' if self.kind == 'binary' else 'one value has'} "
+                met += f"{share} of {name}"
+                if isinstance(prior, PersonCounts):
+                    which = "the designated values" if self.kind == "binary" else "one value"
+                    met = f"{share} of all {prior.noun}s have {which} of {name}"
+                asked = percent_at_most(1 / self.ell)
                 raise Infeasible(
-                    f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and "
-                    f"{'the designated values together have' if self.kind == 'binary' else 'one value has'} "
-                    f"{percent_at_most(1 / most)} of {quoted(column.name)} in the whole table.",
+                    f"{self} asks for a belief of at most {asked}, and {met} in the whole table.",
                     str(replace(self, ell=near_ell)),
                 )
 

@@ -46,9 +46,7 @@ def bound_contribution(
             )
         return replace(data, persons=None, individuals=None), None, ()
     if data.schema.unit is None:
-        raise RecipeError(
-            "A limit of records per person needs the column that says whose record it is (--person COLUMN)."
-        )
+        raise RecipeError("A limit of records per person needs the column that identifies persons (--person COLUMN).")
     salt = Randomness(seed).child("kept rows").words(2).tobytes().hex()
     kept = keep_rows(data, replace(settings, keep=RANDOM, salt=salt))
     left_out = describe_left_out(data, settings.contribution)

@@ -78,7 +78,7 @@ def publish(
     published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
 
-    `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
+    `person` names the column that identifies persons: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
     `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
     a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each

@@ -48,7 +48,7 @@ def synthesize(
     has an epsilon already (`MST(1)`, "mst:1") needs no other. Roles make no difference here. `rows` is how many records
     to draw; as many as the table has, if left out.
 
-    `person` names the column that says whose record it is, and `contribution` how many records of a person are learned
+    `person` names the column that identifies persons, and `contribution` how many records of a person are learned
     from at most; further ones are left out, drawn at random. Epsilon (with delta) is then that of a person, not of a
     record. `rows_are_persons` states that every record is a different person although that column repeats.
     """

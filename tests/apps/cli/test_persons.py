@@ -94,7 +94,7 @@ def test_published_by_persons_every_group_has_five(stays: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stdout
     found = json.loads(done.stdout)
     assert (found["persons"], found["verdicts"][0]["reached"]) == (20, "5")
-    assert 'that "patient_id" says whose row it is' in " ".join(found["stated_not_checked"])
+    assert 'that "patient_id" identifies the person of each row' in " ".join(found["stated_not_checked"])
 
 
 def test_the_release_by_rows_fails_the_audit_by_persons(stays: Path, tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_roles_of_persons_come_from_schemas_that_inspect_writes(visits: Path, tm
 
 
 WRONG = [
-    (("--rows", "one"), "--rows is about the rows of one person, and no column says whose row it is"),
+    (("--rows", "one"), "--rows is about the rows of one person, and no column identifies the persons"),
     (("--person", "patient_id", "--contribution", "0"), "0 is not in the range"),
     (("--contribution", "2"), "--contribution is about the rows of one person"),
     (("--number-of-rows", "unknown"), "--number-of-rows is about the rows of one person"),
@@ -296,7 +296,7 @@ def test_a_row_of_nobody_is_refused(tmp_path: Path) -> None:
     rows[3]["patient_id"] = ""
     done = publish(write_rows(tmp_path / "stays.csv", rows), tmp_path / "release", "--person", "patient_id")
     assert done.returncode == 2
-    assert "lacks a value in 1 row. Fill in whose rows these are" in done.stderr
+    assert "lacks a value in 1 row. Fill them in" in done.stderr
 
 
 def test_leading_zeros_tell_persons_apart(tmp_path: Path) -> None:
@@ -345,7 +345,9 @@ def test_advice_is_about_one_row_per_person(visits: Path) -> None:
     assert done.returncode == 0, done.stderr
     advice = json.loads(done.stdout)["advice"]
     assert advice["largest_k"] == 60
-    assert "one row of each household (60 of 397 rows)" in advice["notes"][0]
+    assert "one row of each household (60 of 397 rows: --rows one)" in advice["notes"][0]
+    options = ["--person", "patient_id", "--household", "household_id", "--rows", "one"]
+    assert advice["start"]["options"] == options
 
 
 def test_a_folder_that_was_moved_keeps_what_it_states(stays: Path, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_settings_that_mean_nothing_are_refused(
 
 
 def test_settings_of_persons_need_a_column_of_persons(client: TestClient, project: str) -> None:
-    refused(client.put(f"{project}/persons", json={"rows": "one"}), "no column says whose row it is")
+    refused(client.put(f"{project}/persons", json={"rows": "one"}), "no column identifies the persons")
 
 
 def test_what_a_promise_allows_is_of_persons(client: TestClient, project: str) -> None:
@@ -225,3 +225,31 @@ def test_names_of_persons_are_shown_as_text(client: TestClient) -> None:
     columns[0]["role"] = "identifier"
     client.put(f"{address}/columns", json={"columns": columns})
     assert "<img src=x" not in client.get(f"{address.removeprefix('/api')}/columns").text
+
+
+def test_rows_without_a_person_are_told_on_the_page(client: TestClient) -> None:
+    """A table opens although some rows have no number, and the page says what to do before it is published."""
+    address = opened(client, VISITS + "".join(f",{40 + n},1001,a\n" for n in range(3)))
+    found = client.get(f"{address}/columns")
+    assert found.status_code == 200, found.text
+    assert "lacks a value in 3 rows" in found.json()["persons"]["problem"]
+    page = client.get(address.replace("/api", "") + "/columns")
+    assert page.status_code == 200
+    assert 'id="persons-problem"' in page.text
+
+
+def test_counting_households_is_said_with_the_way_back(client: TestClient) -> None:
+    lines = VISITS.splitlines()
+    homes = [int(line[1:].split(",")[0]) // 2 for line in lines[1:]]
+    table = "\n".join(
+        ["household_id," + lines[0], *(f"h{home},{line}" for home, line in zip(homes, lines[1:], strict=True))]
+    )
+    address = opened(client, table)
+    persons = client.get(f"{address}/columns").json()["persons"]
+    assert persons["unit"] == "household"
+    assert 'mark "household_id" as not published' in " ".join(persons["advice"])
+    answer = client.put(f"{address}/columns", json={"columns": [{"name": "household_id", "role": "identifier"}]})
+    found = answer.json()
+    assert found["persons"]["unit"] == "person"
+    (home,) = (one for one in found["columns"] if one["name"] == "household_id")
+    assert home["suggested_role"] == "household"

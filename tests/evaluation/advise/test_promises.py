@@ -50,10 +50,10 @@ def bearing_of(counts: Sequence[int]) -> ColumnBearing:
 
 @pytest.mark.parametrize(
     ("counts", "simple", "distinct", "recursive"),
-    [([6, 3, 1], 1, 3, 2), ([4, 3, 3], 2, 3, 3), ([3, 3, 3, 1], 3, 4, 3), ([5, 3, 2], 2, 3, 2), ([7], 1, 1, 1)],
+    [([6, 3, 1], 1.666, 3, 2), ([4, 3, 3], 2, 3, 3), ([3, 3, 3, 1], 3, 4, 3), ([5, 3, 2], 2, 3, 2), ([7], 1, 1, 1)],
 )
-def test_largest_l_by_hand(counts: list[int], simple: int, distinct: int, recursive: int) -> None:
-    """Simple: records over the commonest. Recursive with c = 2: the commonest below twice the rest from the l-th on."""
+def test_largest_l_by_hand(counts: list[int], simple: float, distinct: int, recursive: int) -> None:
+    """Simple: records over the commonest, whole from 2 on. Recursive, c = 2: the commonest below twice the rest."""
     models = [str(bearable.model) for bearable in bearing_of(counts).models]
     assert models[0] == f"l-diversity:{simple}"
     assert models[1] == f"l-diversity:{distinct},kind=distinct"
@@ -71,7 +71,10 @@ def test_nothing_larger_is_eligible(counts: list[int]) -> None:
     n_records = sum(counts)
     assert strongest(KAnonymity(n_records + 1), np.array([n_records]), None) == KAnonymity(n_records)
     largest = [strongest(LDiversity(n_records + 1, kind=kind), prior, column) for kind in ("simple", "distinct")]
-    assert [model.asked for model in largest] == [n_records // max(counts), len(counts)]
+    # A whole number, unless that is 1, which promises nothing.
+    digits = 1 if n_records >= 2 * max(counts) else 1000
+    simple = Fraction(n_records * digits // max(counts), digits)
+    assert [model.asked for model in largest] == [simple, len(counts)]
     entropy = strongest(LDiversity(n_records + 1, kind="entropy"), prior, column)
     recursive = largest_recursive(prior, column)
     further = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,3 +91,52 @@ def test_columns_that_decide_each_other_are_no_persons(seed: int, n_places: int,
         )
     )
     assert inspect(table).unsaid is None
+
+
+def test_numbers_that_begin_anew_in_every_centre_are_doubted(tmp_path: Path) -> None:
+    """Two centres number their patients from 1 on: by the number alone two patients would be one person."""
+    rng = np.random.default_rng(3)
+    rows: list[dict[str, Any]] = []
+    for centre in ("north", "south"):
+        for number in range(40):
+            fixed = {"centre": centre, "id": number, "sex": rng.choice(["f", "m"]), "age": int(rng.integers(20, 80))}
+            rows += [fixed | {"visit": visit, "outcome": rng.choice(["good", "poor"])} for visit in range(4)]
+    found = inspect(write_rows(tmp_path / "visits.csv", rows))
+    (persons,) = found.persons
+    assert (persons.column, persons.n_persons) == ("id", 40)
+    assert '"sex" differs' in persons.doubt
+    assert 'each "centre"' in persons.doubt
+    assert persons.doubt in persons.sentence
+    joined = [
+        {"id": f"{row['centre']}-{row['id']}"} | {n: row[n] for n in row if n not in ("centre", "id")} for row in rows
+    ]
+    (persons,) = inspect(write_rows(tmp_path / "joined.csv", joined)).persons
+    assert (persons.n_persons, persons.doubt) == (80, "")
+
+
+def test_rows_sorted_by_another_column_do_not_make_a_column_look_constant(tmp_path: Path) -> None:
+    """A room is no person, though rows of one room that are close to each other in a sorted table agree."""
+    rng = np.random.default_rng(4)
+    rows = [
+        {"room key": int(rng.integers(0, 12)), "sex": "fm"[place % 2], "age": place, "zip": 100 + place}
+        for place in np.sort(rng.integers(0, 60, 600)).tolist()
+    ]
+    assert inspect(write_rows(tmp_path / "rooms.csv", rows)).persons == ()
+
+
+def test_rows_without_a_person_are_counted_and_what_to_do_is_said(tmp_path: Path) -> None:
+    rows = [{**row, "patient_id": row["patient_id"] if place > 2 else ""} for place, row in enumerate(twenty_by_five())]
+    (persons,) = inspect(write_rows(tmp_path / "stays.csv", rows)).persons
+    assert persons.n_missing == 3
+    assert "3 rows more have no value there" in persons.sentence
+    assert "--rows-are-persons" in persons.sentence
+
+
+def test_one_column_that_rows_share_is_offered_as_the_person(tmp_path: Path) -> None:
+    rows = [{"tag" if name == "patient_id" else name: row[name] for name in row} for row in longitudinal()]
+    rows = [{name: row[name] for name in row if name not in ("household_id", "birth date")} for row in rows]
+    found = inspect(write_rows(tmp_path / "visits.csv", rows))
+    assert found.persons == ()
+    assert found.unsaid is not None
+    assert found.unsaid.columns == ("tag",)
+    assert 'If "tag" numbers the persons, name it: --person tag.' in found.unsaid.sentence

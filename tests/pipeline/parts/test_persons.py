@@ -397,7 +397,7 @@ def test_parts_are_audited_again_by_persons(algorithm: str, visits: pl.DataFrame
     if algorithm == "mondrian":
         stated = la.spark.verify(LocalBackend(visits), tmp_path / "release")
         assert stated.passed
-        assert any('"patient" says whose row it is' in said for said in stated.grounds.stated)
+        assert any('"patient" identifies the person of each row' in said for said in stated.grounds.stated)
         stronger = verify_in_parts(
             LocalBackend(visits), tmp_path / "release", [parse_promise("k-anonymity:30")], **whom
         )

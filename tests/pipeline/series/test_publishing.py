@@ -106,9 +106,9 @@ def test_a_changed_value_is_refused(tmp_path: Path) -> None:
     patients = draw_patients(60, Randomness(1))
     publish(patients, tmp_path, "one", series="stays")
     patients[3] = patients[3]._replace(diagnosis="cold" if patients[3].diagnosis != "cold" else "flu")
-    with pytest.raises(AuditFailed, match="values of 1 person"):
+    with pytest.raises(AuditFailed, match="values of 1 person have changed"):
         publish(patients, tmp_path, "two", series="stays")
-    with pytest.raises(AuditFailed, match="values of 1 person"):
+    with pytest.raises(AuditFailed, match="values of 1 person have changed"):
         publish(patients, tmp_path, "two", after=tmp_path / "one")
     assert len(read_ledger(tmp_path / "stays SERIES PRIVATE").entries) == 1
 
@@ -117,6 +117,37 @@ def test_several_rows_of_a_person_are_refused(tmp_path: Path) -> None:
     patients = draw_patients(40, Randomness(1))
     with pytest.raises(RecipeError, match="--rows one"):
         publish([*patients, patients[0]._replace(age=30)], tmp_path, "one", series="stays", algorithm="mondrian")
+
+
+@pytest.mark.parametrize("rows", ["apart", "linked"])
+def test_an_earlier_release_with_several_rows_per_person_is_named_as_the_reason(rows: str, tmp_path: Path) -> None:
+    """Whatever is said about the new table, nothing can be checked against such a release."""
+    patients = draw_patients(40, Randomness(1))
+    visits = [*patients, *(one._replace(age=one.age + 1) for one in patients[:10])]
+    publish(visits, tmp_path, "one", model="k-anonymity:4", algorithm="groups", rows=rows)
+    for after in (tmp_path / "one", (tmp_path / "one", tmp_path / "one.csv")):
+        with pytest.raises(Unsupported, match="from the first release on"):
+            publish(patients, tmp_path, "two", after=[after])
+
+
+def test_the_row_of_a_person_that_was_published_is_found_in_an_original_with_several(tmp_path: Path) -> None:
+    patients = draw_patients(60, Randomness(1))
+    visits = [*patients, *(one._replace(age=one.age + 1) for one in patients[:10])]
+    one_each = {"rows": "one", "model": "k-anonymity:4", "algorithm": "groups"}
+    publish(visits, tmp_path, "one", keep="first", seed=1, **one_each)
+    publish(visits, tmp_path, "drawn", keep="random", **one_each)
+    newcomers = draw_patients(30, Randomness(2), first=100)
+    shutil.rmtree(private_folder(tmp_path / "one"))
+    shutil.rmtree(private_folder(tmp_path / "drawn"))
+    with pytest.raises(AuditFailed, match="not together with 1 earlier release"):
+        publish(
+            visits[:45], tmp_path, "two", keep="first", after=[(tmp_path / "one", tmp_path / "one.csv")], **one_each
+        )
+    publish(newcomers, tmp_path, "three", after=[(tmp_path / "one", tmp_path / "one.csv")], model="k-anonymity:4")
+    with pytest.raises(RecipeError, match="Leave =ORIGINAL out"):
+        publish(
+            newcomers, tmp_path, "four", after=[(tmp_path / "drawn", tmp_path / "drawn.csv")], model="k-anonymity:4"
+        )
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -212,7 +243,7 @@ def test_a_moved_ledger_is_found_where_it_is_named(tmp_path: Path) -> None:
 def test_another_schema_or_mode_under_the_same_name_is_refused(tmp_path: Path) -> None:
     patients = draw_patients(60, Randomness(1))
     publish(patients, tmp_path, "one", series="stays")
-    with pytest.raises(RecipeError, match="columns, their roles or kinds"):
+    with pytest.raises(RecipeError, match="columns, their roles or their kinds"):
         publish(patients, tmp_path, "two", series="stays", qi=["age"])
     with pytest.raises(RecipeError, match="kept in mode checked"):
         publish(patients, tmp_path, "two", series="stays", mode="m-invariant")

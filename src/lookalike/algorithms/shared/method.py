@@ -250,13 +250,21 @@ def check_single_group(data: Microdata, requirements: Sequence[Requirement], n_g
         counts = data.counts(requirement.column).tolist()
         ceilings = requirement.ceilings or [Fraction(1)] * len(counts)
         floors = requirement.floors or [Fraction(0)] * len(counts)
+        name, unit = quoted(data.domains.sensitive[requirement.column].name), data.schema.unit_name
         for count, ceiling, floor in zip(counts, ceilings, floors, strict=True):
-            if (count and chance_of_value(data.n_rows, count, most) > ceiling) or count < floor * data.n_rows:
+            too_likely = bool(count) and chance_of_value(data.n_rows, count, most) > ceiling
+            if too_likely or count < floor * data.n_rows:
+                why = (
+                    f"one {unit} has {counted(most, 'row')}, and so many rows drawn from the table contain some value "
+                    f"of {name} with a higher probability than the promise allows"
+                    if too_likely
+                    else f"a value of {name} is in fewer rows of the table than the promise asks for"
+                )
                 raise Infeasible(
-                    "The promise cannot be kept against an attacker who knows how many rows a person has: one person "
-                    f"has {counted(most, 'row')}, and among so many rows of the table some value is too likely, or in "
-                    "one row too unlikely. Publish fewer rows per person (--contribution C, or --rows one), promise "
-                    "less, or state that outsiders do not know numbers of rows (--number-of-rows unknown).",
+                    f"The promise about {name} cannot be kept against an attacker who knows how many rows a {unit} "
+                    f"has, not even with the whole table as one group: {why}. Publish fewer rows per {unit} "
+                    f"(--contribution C, or --rows one), promise less, or state that outsiders do not know how many "
+                    f"rows a {unit} has (--number-of-rows unknown).",
                     None,
                 )
 

@@ -29,16 +29,16 @@ from lookalike.data.adversary import ADVERSARIES
     default="0",
     show_default=True,
     metavar="SHARE",
-    help="The largest share of records that may be left out: cells that do not keep the promise, as 0.02.",
+    help="The largest share of records that may be left out, as 0.02: those in cells that do not keep the promise.",
 )
 @model_option("Promise this instead of what the scheme promises (repeatable).")
 @click.option(
     "--adversary",
     type=click.Choice(list(ADVERSARIES)),
-    help="Whom the promise must hold against; by default whom the scheme was made for.",
+    help="The attacker that the promise must withstand; by default as stated in the scheme.",
 )
-@click.option("--person", metavar="COLUMN", help="The column that says whose row it is; promises count persons.")
-@click.option("--household", metavar="COLUMN", help="The column of households; promises count households instead.")
+@click.option("--person", metavar="COLUMN", help="The column that identifies persons; promises count persons.")
+@click.option("--household", metavar="COLUMN", help="The column that identifies households; promises count households.")
 @person_options
 @series_options
 @click.option(

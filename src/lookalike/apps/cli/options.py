@@ -60,8 +60,10 @@ column_options = options_together(
     column_list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),
     column_list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
     column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
-    click.option("--person", metavar="COLUMN", help="The column that says whose row it is; promises count persons."),
-    click.option("--household", metavar="COLUMN", help="The column of households; promises count households instead."),
+    click.option("--person", metavar="COLUMN", help="The column that identifies persons; promises count persons."),
+    click.option(
+        "--household", metavar="COLUMN", help="The column that identifies households; promises count households."
+    ),
     click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
 )
 """`schema_from` makes one schema of them."""
@@ -99,12 +101,12 @@ CONTRIBUTION = click.option(
     "--contribution",
     type=click.IntRange(min=1),
     metavar="C",
-    help="With --person: use at most C rows per person, drawn at random, and leave out the others.",
+    help="With --person: use at most C rows per person, by default drawn at random, and leave out the rest.",
 )
 ROWS_ARE_PERSONS = click.option(
     "--rows-are-persons",
     is_flag=True,
-    help="State that every row is a different person, although an identifier repeats. The report says so.",
+    help="State that every row is a different person, although an identifier repeats. The report repeats this.",
 )
 person_options = options_together(
     click.option(
@@ -112,8 +114,8 @@ person_options = options_together(
         type=click.Choice(ROWS),
         default=APART,
         show_default=True,
-        help="With --person. apart: rows without a person number; one: one row per person; linked: rows with a fresh "
-        "number per person.",
+        help="With --person: how the rows of a person are published. apart: without a person number; linked: with a "
+        "new number per person, which shows the rows that belong together; one: one row per person.",
     ),
     click.option(
         "--keep",
@@ -126,13 +128,13 @@ person_options = options_together(
     column_list(
         "--fold",
         metavar="COLUMN=RULE",
-        help="With --person: make a column constant per person: first, last, least, greatest, most-frequent, any:VALUE "
-        "or number (of rows, in a new column).",
+        help="With --person: give all rows of a person one value in COLUMN, by a RULE: first, last, least, greatest, "
+        "most-frequent, any:VALUE, or number (the number of rows, as a new column). Repeatable.",
     ),
     click.option(
         "--order",
         metavar="COLUMN",
-        help="With --person: the column that a person's rows are ordered by; the order of DATA if not given.",
+        help="With --person: the column that orders the rows of a person; the order of DATA if not given.",
     ),
     click.option(
         "--number-of-rows",
@@ -154,18 +156,20 @@ series_options = options_together(
         multiple=True,
         metavar="RELEASE",
         help="An earlier release of the same people (repeatable), or RELEASE=ORIGINAL with the table that it was made "
-        "from: publish only what keeps all promises for somebody who reads all of them.",
+        "from. Publishes only if all promises hold against someone who reads all these releases.",
     ),
     click.option(
         "--series",
         metavar="NAME",
-        help="Keep a private ledger of the releases of these people, and hold every release against all before it.",
+        help="Keep a private ledger of the releases of these people, and check every release together with all earlier "
+        "ones.",
     ),
     click.option(
         "--mode",
         type=click.Choice(MODES),
-        help="How a series is kept. checked: every release is held against all before it; m-invariant: every person "
-        "keeps the same set of values; frozen: cells that never change, with lookalike apply. By default checked.",
+        help="How a series is protected. checked (default): a release that breaks a promise together with earlier ones "
+        "is refused; m-invariant: every person keeps the same set of values; frozen: cells that never change, with "
+        "lookalike apply.",
     ),
 )
 """What is said about other releases of the same people."""

@@ -14,7 +14,7 @@ from lookalike.data.microdata import Domain, Microdata
 from lookalike.data.person_columns import explain_repeated
 from lookalike.data.person_settings import PersonSettings, StatedPersons
 from lookalike.data.persons import number_pairs, renumber, total_of
-from lookalike.errors import RecipeError
+from lookalike.errors import DataError, RecipeError, quoted
 
 _SETTINGS = ("rows", "keep", "contribution", "number_known", "rows_are_persons")
 _MOST_COLUMNS = 5
@@ -82,9 +82,11 @@ def describe_persons(project: Project) -> dict[str, Any]:
             "constant": list(found.constant),
             "reason": found.reason,
         },
+        "problem": None,
         "figures": [],
         "left_out": None,
         "says": [],
+        "advice": [],
     }
     if unit is not None and schema.quasi:
         described |= _measure(project)
@@ -92,15 +94,32 @@ def describe_persons(project: Project) -> dict[str, Any]:
         if described["several"]:
             stated = StatedPersons(person=names[0], household=names[1], settings=project.persons)
             described["says"] = stated.sentences()
+    described["advice"] = _advise(project)
     return described
+
+
+def _advise(project: Project) -> list[str]:
+    """What to look at again before persons are counted by these columns."""
+    schema = project.schema
+    said = [found.doubt for found in project.inspection().persons if found.declared and found.doubt]
+    if schema.person is not None and schema.household is not None:
+        said.append(
+            f"Promises count households, which protects every person in them too and costs more detail. To count "
+            f"persons, mark {quoted(schema.household.name)} as not published."
+        )
+    return said
 
 
 def _measure(project: Project) -> dict[str, Any]:
     """What is different if persons are counted instead of rows."""
-    data, unit = project.microdata(), project.schema.unit
+    unit = project.schema.unit
     assert unit is not None
+    try:
+        data = project.microdata()
+    except DataError as refused:
+        return {"several": False, "problem": str(refused)}
     if data.persons is None:
-        return {"several": False, "figures": []}
+        return {"several": False}
     n_rows, n_persons = data.n_rows, data.n_persons
     rows_of_person = np.bincount(data.persons)
     rows, persons = _count_classes(data)

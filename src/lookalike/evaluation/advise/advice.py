@@ -72,7 +72,11 @@ class Advice:
         """Ready for JSON: exact numbers as text, sentences beside them."""
         made: dict[str, Any] = to_plain(self)
         if self.start is not None:
-            made["start"] = {"models": to_plain(self.start.promises), "reasons": list(self.start.reasons)}
+            made["start"] = {
+                "options": list(self.start.options),
+                "models": to_plain(self.start.promises),
+                "reasons": list(self.start.reasons),
+            }
         return made
 
 
@@ -124,17 +128,20 @@ def advise_on(
     bearing: tuple[ColumnBearing, ...] = ()
     start, costs, notes = None, None, []
     one_each = _take_one_each(table, given)
+    options: tuple[str, ...] = ()
     if one_each.n_rows < table.n_rows and given.unit is not None:
+        unit = given.unit_name
+        named = (one for one in (given.person, given.household) if one is not None)
+        options = (*(word for one in named for word in (f"--{one.role}", one.name)), "--rows", "one")
         notes.append(
-            f"Persons have several rows: what is said about promises is about one row of each {given.unit.role} "
-            f"({one_each.n_rows:,} of {table.n_rows:,} rows), as --{given.unit.role} and --rows one publish them. With "
-            "all rows (--rows apart) promises about values cost more, and may be refused where an attacker may know "
-            "how many rows a person has."
+            f"These promises are for one row of each {unit} ({one_each.n_rows:,} of {table.n_rows:,} rows: --rows "
+            f"one). To publish all rows, leave out --rows one: {unit}s are counted all the same. Promises about values "
+            f"then cost more, and may be refused where an attacker may know how many rows a {unit} has."
         )
     if given.quasi and table.n_rows:
         sensitive = _sensitive_columns(one_each, given)
         bearing = tuple(what_it_bears(prior, column) for prior, column in sensitive)
-        start = promise_to_start_with(one_each.n_rows, sensitive)
+        start = promise_to_start_with(one_each.n_rows, sensitive, options)
         if trials:
             units = (given.person, given.household)
             by_rows = Schema(tuple(attribute for attribute in given.attributes if attribute not in units))

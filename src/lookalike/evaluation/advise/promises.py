@@ -185,14 +185,18 @@ class Start:
     promises: tuple[Promise, ...]
     reasons: tuple[str, ...]
     """One a promise, and one for each column that gets none."""
+    options: tuple[str, ...] = ()
+    """What the promises were worked out for, as options of `publish`: whom they count, and which rows are published."""
 
     @property
     def sentence(self) -> str:
-        options = " ".join(f"--model {shlex.quote(str(promise))}" for promise in self.promises)
-        return f"To start with: {options}"
+        models = (word for promise in self.promises for word in ("--model", str(promise)))
+        return f"To start with: {shlex.join((*self.options, *models))}"
 
 
-def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]]) -> Start:
+def promise_to_start_with(
+    n_rows: int, columns: Sequence[tuple[Counts, Domain]], options: tuple[str, ...] = ()
+) -> Start:
     """k-anonymity for the persons, and a promise about the values of each sensitive column that has several."""
     k = min(_USUAL_K, n_rows)
     promises = [Promise(KAnonymity(k))]
@@ -204,7 +208,7 @@ def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]])
         promise, reason = _about_values(prior, column)
         promises += [] if promise is None else [promise]
         reasons.append(reason)
-    return Start(tuple(promises), tuple(reasons))
+    return Start(tuple(promises), tuple(reasons), options)
 
 
 def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from lookalike.data.column_names import find_word, numbers_households, words_of
 from lookalike.data.microdata import Column, Table
-from lookalike.data.person_columns import CONSTANT, find_repeated
+from lookalike.data.person_columns import CONSTANT, find_repeated, is_constant
 from lookalike.data.persons import number_pairs
-from lookalike.data.schema import Role, Schema
+from lookalike.data.schema import Role, Schema, ValueType
 from lookalike.errors import counted, quoted
 
 _AGES = "age alter edad eta leeftijd idade agegroup birth* dob born geburt* naissance datedenaissance nacimiento yob"
@@ -28,6 +28,11 @@ _PERSONAL = f"""
     {_AGES} sex gender geschlecht sexe sexo sesso geslacht genero race ethnic* nation nationalit* nacionalidad
     nazionalita citizenship staatsangehorigkeit religion* konfession birthplace geburtsort eyes hair
 """
+_FIXED = """
+    birth* dob born geburt* naissance datedenaissance nacimiento yob sex gender geschlecht sexe sexo sesso geslacht
+    genero race ethnic* birthplace geburtsort
+"""
+"""What one person has once and for all: rows that differ in it are of different persons."""
 _MOST_PAIRED = 10
 _LEAST_ROWS = 30
 _LEAST_SHARE = 0.05
@@ -53,20 +58,41 @@ class Persons:
     """Rows that have a value."""
     most_rows: int
     """Of one person."""
+    n_missing: int = 0
+    """Rows that have none."""
+    doubt: str = ""
+    """What speaks against it; empty: nothing."""
 
     @property
     def sentence(self) -> str:
+        doubt = f" {self.doubt}" if self.doubt else ""
+        return f"{self._counts}{self._proposal}{doubt}"
+
+    @property
+    def _counts(self) -> str:
         who = counted(self.n_persons, str(self.role))
         said = f"{counted(self.n_rows, 'row')} of {who} by {quoted(self.column)}, at most {self.most_rows:,} of one."
+        if self.n_missing:
+            said += (
+                f" {counted(self.n_missing, 'row')} more {'has' if self.n_missing == 1 else 'have'} no value there: "
+                "fill it in or remove them before you publish."
+            )
+        return said
+
+    @property
+    def _proposal(self) -> str:
         if self.declared:
-            return said
+            return ""
         flag = f"--{self.role} {self.column if self.column.isidentifier() else quoted(self.column)}"
         if self.role is Role.HOUSEHOLD:
             return (
-                f"{said} It is proposed as the household, as {self.reason}. With {flag} promises count households, "
+                f" It is proposed as the household, as {self.reason}. With {flag} promises count households, "
                 "which protects every person in them too and costs more detail; leave it out to count persons."
             )
-        return f"{said} It is proposed as the person, as {self.reason}. Without {flag} promises would count rows."
+        return (
+            f" It is proposed as the person, as {self.reason}. With {flag} promises count persons. If every row is a "
+            "different person, publish with --rows-are-persons instead."
+        )
 
     def to_plain(self) -> dict[str, Any]:
         return {**vars(self), "role": str(self.role)}
@@ -89,11 +115,16 @@ class Unsaid:
     @property
     def sentence(self) -> str:
         shared = " and ".join(map(quoted, self.columns))
+        name = self.columns[0] if self.columns[0].isidentifier() else quoted(self.columns[0])
+        numbered = (
+            "" if len(self.columns) > 1 else f"If {shared} numbers the persons, name it: --person {name}. Else add "
+        )
         return (
-            "No column says whose row it is, but persons seem to have several rows: "
+            "No column is known to number persons, but persons seem to have several rows: "
             f"{counted(self.n_rows, 'row')} share {shared} with another row, and {self.agree:.0%} of such "
-            f"rows agree in {quoted(self.third)} too, where {self.by_chance:.0%} of rows at random do. Then promises "
-            "count rows and not persons. Add a column that numbers the persons, and name it (--person COLUMN)."
+            f"rows agree in {quoted(self.third)} too, where {self.by_chance:.0%} of rows at random do. Promises would "
+            f"count rows and not persons. {numbered or 'Add '}a column that numbers the persons, and name it (--person "
+            "COLUMN)."
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -103,22 +134,28 @@ class Unsaid:
 def find_persons(table: Table, schema: Schema | None, quasi: Sequence[str]) -> tuple[Persons, ...]:
     """The columns of persons and households: those that the schema declares, else those that are proposed."""
     if schema is not None and schema.unit is not None:
-        units = [(attribute, "the schema says so") for attribute in (schema.person, schema.household) if attribute]
-        return tuple(_count(table[each.name], each.role, reason, declared=True) for each, reason in units)
+        units = [attribute for attribute in (schema.person, schema.household) if attribute]
+        declared = [_count(table, each.name, each.role, "the schema says so", declared=True) for each in units]
+        return tuple(declared if schema.household else [*declared, *_propose_household(table)])
     found: list[Persons] = []
     repeated = find_repeated(table, schema or Schema(()), quasi)
     if repeated is not None:
-        found.append(_count(table[repeated.name], Role.PERSON, repeated.reason, declared=False))
+        found.append(_count(table, repeated.name, Role.PERSON, repeated.reason, declared=False))
+    return (*found, *_propose_household(table))
+
+
+def _propose_household(table: Table) -> list[Persons]:
+    """The first column that numbers households by its name and repeats."""
     for column in table.columns:
         word = numbers_households(column.name)
         if word is not None and len(column.values) < len(column.codes) - column.n_missing:
             reason = f"{quoted(word)} in its name says that it numbers households, and its values repeat"
-            found.append(_count(column, Role.HOUSEHOLD, reason, declared=False))
-            break
-    return tuple(found)
+            return [_count(table, column.name, Role.HOUSEHOLD, reason, declared=False)]
+    return []
 
 
-def _count(column: Column, role: Role, reason: str, *, declared: bool) -> Persons:
+def _count(table: Table, name: str, role: Role, reason: str, *, declared: bool) -> Persons:
+    column = table[name]
     counts = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)]
     return Persons(
         column=column.name,
@@ -128,7 +165,39 @@ def _count(column: Column, role: Role, reason: str, *, declared: bool) -> Person
         n_persons=int(np.count_nonzero(counts)),
         n_rows=int(counts.sum()),
         most_rows=int(counts.max(initial=0)),
+        n_missing=column.n_missing,
+        doubt=_find_doubt(table, column) if role is Role.PERSON and counts.max(initial=0) > 1 else "",
     )
+
+
+def _find_doubt(table: Table, person: Column) -> str:
+    """Whether rows of one person differ in what a person has once and for all, and which column would explain it."""
+    fixed = [one for one in table.columns if one.name != person.name and find_word(words_of(one.name), _FIXED)]
+    varying = [one for one in fixed if len(one.values) > 1 and not is_constant(person, one)]
+    if not varying:
+        return ""
+    differs = f"{quoted(varying[0].name)} differs between rows with the same value, as it should not for one person"
+    others = [
+        one for one in table.columns if 1 < len(one.values) < len(person.values) and one not in (*varying, person)
+    ]
+    for other in others:
+        both = _join(other, person)
+        counts = np.bincount(both.codes, minlength=len(both.values) + 1)[: len(both.values)]
+        if counts.max(initial=0) > 1 and all(is_constant(both, one) for one in varying):
+            return (
+                f"But {differs}; where {quoted(other.name)} is the same too, it hardly does. So it may number the "
+                f"persons of each {quoted(other.name)} from 1 on: make one column of both, and name that one instead."
+            )
+    return f"But {differs}. Check that the column numbers persons."
+
+
+def _join(one: Column, other: Column) -> Column:
+    """A column whose values are the pairs of values of two; missing where either is."""
+    known = (one.codes < len(one.values)) & (other.codes < len(other.values))
+    pairs, codes = np.unique(number_pairs(one.codes[known], other.codes[known]), return_inverse=True)
+    joined = np.full(len(one.codes), len(pairs), dtype=np.int32)
+    joined[known] = codes
+    return Column("", ValueType.INTEGER, joined, np.arange(len(pairs)))
 
 
 def find_unsaid(table: Table, quasi: Sequence[str]) -> Unsaid | None:
@@ -165,6 +234,8 @@ def _agreeing_pairs(columns: Sequence[Column], n_rows: int) -> tuple[NDArray[np.
     for column in columns[1:]:
         keys = number_pairs(keys, column.codes)
     known = np.flatnonzero(np.all([column.codes < len(column.values) for column in columns], axis=0))
+    # At random: neighbours in the table may be alike for another reason.
+    known = np.random.default_rng(0).permutation(known)
     order = known[np.argsort(keys[known], kind="stable")]
     same = np.diff(keys[order]) == 0
     n_keys = len(order) - int(np.count_nonzero(same))

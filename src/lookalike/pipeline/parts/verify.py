@@ -213,7 +213,7 @@ def verify_in_parts(
         )
     if not units and manifest.persons is not None and manifest.persons.unit != "row":
         raise RecipeError(
-            f"The release counts {manifest.persons.unit}s. Name the column of the original that says whose row it is "
+            f"The release counts {manifest.persons.unit}s. Name the column of the original that identifies them "
             "(person=COLUMN)."
         )
     if units and persons.most_rows is not None:

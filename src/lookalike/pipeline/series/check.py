@@ -225,8 +225,9 @@ def _refuse_distributions(domains: Sequence[Domain], data: Microdata, releases: 
 
 
 _REMEDY = (
-    "Hand over the earlier release again, leave out the people who were published before, or publish people whose data "
-    "goes out again in a series from the first release on (--series NAME --mode frozen or m-invariant)."
+    "Hand over the earlier release again, or leave out the people who were published before. Plan ahead for people "
+    "whose data goes out again: publish them from the first release on in a series, by lookalike apply SCHEME --series "
+    "NAME --mode frozen or by lookalike publish --series NAME --mode m-invariant."
 )
 
 
@@ -237,6 +238,6 @@ def refuse_broken(found: SeriesAudit) -> None:
         others = [line for line in found.lines if line not in [str(held) for held in found.held]]
         said = "\n".join(f"  {line}" for line in (*broken, *others))
         raise AuditFailed(
-            "The release keeps its promises by itself, and not together with "
-            f"{counted(found.n_releases - 1, 'release')} before it; nothing is written. {_REMEDY}\n{said}"
+            "The new release keeps its promises alone, but not together with "
+            f"{counted(found.n_releases - 1, 'earlier release')}; nothing is written. {_REMEDY}\n{said}"
         )

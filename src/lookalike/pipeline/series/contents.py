@@ -131,8 +131,9 @@ def read_contents(path: Path) -> tuple[Contents, ReleaseFolder, Ints]:
     frame, fields = opened.frames[name], manifest.tables[name]
     if any(one.encoding is Encoding.PERSON for one in fields):
         raise Unsupported(
-            f"The release in {path} has linked rows, and releases are read together for one row per person. Publish "
-            "people whose data goes out again with one row per person (--rows one --keep first)."
+            f"The release in {path} has linked rows, and releases can be checked together only with one row per "
+            "person. Nothing can be checked against it. Publish people whose data goes out again with one row per "
+            "person from the first release on (--rows one --keep first)."
         )
     numbers = [one.name for one in fields if one.encoding is Encoding.BUCKET]
     quasi = [one for one in fields if one.role == Role.QUASI]

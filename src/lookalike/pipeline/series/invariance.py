@@ -36,8 +36,8 @@ def choose_m_invariant(recipe: Recipe) -> Recipe:
         raise RecipeError("A series in mode m-invariant has a method of its own. Leave out --algorithm.")
     if recipe.schema.person is None:
         raise RecipeError(
-            "A series in mode m-invariant recognises people by a column. Name the one that says whose row it is "
-            "(--person COLUMN)."
+            "A series in mode m-invariant recognises people by the column that identifies them. Name it (--person "
+            "COLUMN)."
         )
     if len(recipe.schema.sensitive) != 1:
         raise Unsupported(

@@ -73,11 +73,13 @@ def name_records(table: Table | None, data: Microdata) -> list[str]:
         return name_rows(data)
     if data.persons is not None:
         raise RecipeError(
-            f"Persons have several rows by {quoted(unit.name)}, and releases are read together for one row per person. "
-            "Publish one row per person: --rows one --keep first."
+            f"Persons have several rows by {quoted(unit.name)}, and releases can be checked together only with one row "
+            f"per {data.schema.unit_name}. Publish one: --rows one --keep first."
         )
     if table is None or data.owners is None:
-        raise RecipeError(f"The values of {quoted(unit.name)} are not at hand, so nobody is recognised again.")
+        raise RecipeError(
+            f"The values of {quoted(unit.name)} are not at hand, so nobody can be recognised. Publish from a file."
+        )
     column = table[unit.name]
     texts = texts_of(column.values, column.type)
     return [texts[code] for code in data.owners.tolist()]
@@ -184,10 +186,11 @@ def count_changes(earlier: People, now: People) -> int:
 
 
 def refuse_changes(n_changed: int, what: str) -> None:
-    """Raise `AuditFailed` if somebody's values are others than in an earlier release."""
+    """Raise `AuditFailed` if somebody's values have changed since an earlier release."""
     if n_changed:
         raise AuditFailed(
-            f"The values of {counted(n_changed, 'person')} are others than in {what}; nothing is written. Somebody who "
-            "reads both releases sees which values changed. Publish the values of the earlier release, leave these "
-            "persons out, or keep the series with --mode m-invariant, which takes corrections."
+            f"The values of {counted(n_changed, 'person')} have changed since {what}; nothing is written. Someone who "
+            "reads both releases sees which values changed. Publish the earlier values again, leave these persons out, "
+            "or publish everybody from the first release on in a series with --mode m-invariant, which takes "
+            "corrections."
         )

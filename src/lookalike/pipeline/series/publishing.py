@@ -23,8 +23,9 @@ from lookalike.data.schema import Attribute, Schema
 from lookalike.data.series_modes import AFTER, CHECKED, FROZEN, M_INVARIANT, MODES
 from lookalike.errors import DataError, RecipeError, Unsupported, counted, quoted, unknown_name
 from lookalike.files.releases.private import check_belongs, private_folder
-from lookalike.files.releases.read import find_release
+from lookalike.files.releases.read import ReleaseFolder, find_release
 from lookalike.files.tables import read_whole
+from lookalike.pipeline.person_rows import keep_rows
 from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.pipeline.run import MadeWhole
 from lookalike.pipeline.series import registry
@@ -247,7 +248,7 @@ def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
     if not (asked.ledger / MARKER).is_file():
         name = asked.ledger.name.removesuffix(" SERIES PRIVATE")
         step.ledger = Ledger.new(name, asked.ledger, asked.mode or CHECKED, data)
-        step.notes.append(f"A new {describe_ledger(step.ledger)} begins. Its ledger: {asked.ledger}")
+        step.notes.append(f"New series {quoted(name)} in mode {step.ledger.mode}. Its ledger: {asked.ledger}")
         return
     ledger = read_ledger(asked.ledger)
     if ledger.has_pending:
@@ -259,7 +260,7 @@ def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
                 step.notes.append(said)
     if ledger.schema != digest_schema(data):
         raise RecipeError(
-            f"The columns, their roles or kinds are others than those of the series {quoted(ledger.name)}. Publish "
+            f"The columns, their roles or their kinds differ from those of the series {quoted(ledger.name)}. Publish "
             "with the columns of its first release, or begin a series with another name for other people."
         )
     step.notes += check_folders(ledger)
@@ -299,6 +300,7 @@ def _open_earlier(step: Step, release: Path, original: Any, data: Microdata, rea
     contents, opened, class_of_row = read_contents(opened_folder)
     name = f"the release in {release}"
     unit = data.schema.person or data.schema.household
+    _refuse_several_rows(opened, name)
     if original is not None:
         return _by_original(step, name, contents, opened, class_of_row, original, data, reading)
     private = private_folder(opened_folder.absolute())
@@ -325,12 +327,38 @@ def _open_earlier(step: Step, release: Path, original: Any, data: Microdata, rea
     return Before(name=name, contents=contents, placed=placed)
 
 
+def _refuse_several_rows(opened: ReleaseFolder, name: str) -> None:
+    """Raise `Unsupported` if a release counts persons who may have several rows in it."""
+    stated = opened.manifest.persons
+    if stated is not None and stated.counted is not None and stated.settings.most_rows != 1:
+        raise Unsupported(
+            f"{name[0].upper()}{name[1:]} may have several rows per {stated.unit}, and releases can be checked "
+            f"together only with one row per {stated.unit}. Nothing can be checked against it. Publish people whose "
+            "data goes out again with one row each from the first release on (--rows one --keep first)."
+        )
+
+
+def _keep_published(own: Microdata, opened: ReleaseFolder, name: str, original: Any) -> Microdata:
+    """The rows of the original that a release with one row per person was made of."""
+    stated = opened.manifest.persons
+    if own.persons is None or stated is None:
+        return own
+    given = stated.settings
+    if stated.hides_salt or given.order is not None or given.fold is not None:
+        raise RecipeError(
+            f"{quoted(str(original))} has several rows per {stated.unit}, and {name} has one that cannot be found "
+            "again from the two. Leave =ORIGINAL out and keep the PRIVATE folder of the release beside it: it lists "
+            "who was in which group."
+        )
+    return keep_rows(own, given)
+
+
 def _by_original(
     step: Step,
     name: str,
     contents: Contents,
-    opened: Any,
-    class_of_row: Any,
+    opened: ReleaseFolder,
+    class_of_row: Ints,
     original: Any,
     data: Microdata,
     reading: dict[str, Any],
@@ -341,6 +369,7 @@ def _by_original(
         schema = Schema((*schema.attributes, Attribute(name=unit.name, role=unit.role)))
     table = read_whole(original, schema, **reading)
     own = Microdata.encode(table, schema)
+    own = _keep_published(own, opened, name, original)
     names = name_records(table, own)
     groups = place_original(opened, own, class_of_row)
     if unit is not None:
