@@ -134,6 +134,11 @@ def test_without_the_map_the_audit_says_what_it_cannot_decide(visits: Path, tmp_
     done = publish(visits, release, "--person", "patient_id", "--no-private", model="k-anonymity:3")
     assert done.returncode == 0, done.stderr
     assert "No record map is kept" in done.stderr
+    assert "without --no-private" in done.stderr
+    parts = publish(visits, tmp_path / "parts", "--person", "patient_id", "--part-rows", "100", model="k-anonymity:3")
+    assert parts.returncode == 0, parts.stderr
+    assert "publish the table in one piece" in parts.stderr
+    assert "--private" not in parts.stderr
     assert not (tmp_path / "release PRIVATE").exists()
     other, private = tmp_path / "other", tmp_path / "other PRIVATE"
     done = publish(visits, other, "--qi", "visit date", "--person", "patient_id", model="k-anonymity:3")

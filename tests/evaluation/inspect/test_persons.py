@@ -114,6 +114,15 @@ def test_numbers_that_begin_anew_in_every_centre_are_doubted(tmp_path: Path) -> 
     assert (persons.n_persons, persons.doubt) == (80, "")
 
 
+def test_a_person_with_a_large_part_of_a_large_table_is_doubted(tmp_path: Path) -> None:
+    """Numbers of children within a family: the first child of every family would be one person."""
+    rows = [{"person no": child, "age": 20 + row % 50} for row in range(500) for child in range(row % 4 + 1)]
+    (persons,) = inspect(write_rows(tmp_path / "children.csv", rows)).persons
+    assert "40% of all rows" in persons.doubt
+    (small,) = inspect(write_rows(tmp_path / "few.csv", rows[:100])).persons
+    assert small.doubt == ""
+
+
 def test_rows_sorted_by_another_column_do_not_make_a_column_look_constant(tmp_path: Path) -> None:
     """A room is no person, though rows of one room that are close to each other in a sorted table agree."""
     rng = np.random.default_rng(4)

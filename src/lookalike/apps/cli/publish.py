@@ -224,14 +224,19 @@ def run_publish(
         click.echo(f"Private:  {owners}  (for internal use only: do not hand it over)")
 
 
+_KEEP_MAP = "To keep it, publish to a folder, and without --no-private."
+
+
 def _about_map(publication: Publication, kept: Path | None, is_kept: bool | None) -> list[str]:
     """Where the record map is that an audit of persons with several rows needs."""
     if not publication.needs_map:
         return []
     if kept is None or is_kept is False:
+        in_parts = publication.n_parts > 0
         return [
             "No record map is kept (which record became which row). So an audit of the folder cannot decide how many "
-            "persons a group has where records fit several groups. Publish to a folder with --private to keep the map."
+            "persons a group has where records fit several groups. "
+            + ("Parts are made without one: to keep it, publish the table in one piece." if in_parts else _KEEP_MAP)
         ]
     if is_kept is None:
         return [

@@ -172,7 +172,7 @@ def _take_one_each(table: Table, schema: Schema) -> Table:
     if schema.unit is None or schema.unit.name not in table.names:
         return table
     column = table[schema.unit.name]
-    order = np.random.default_rng(0).permutation(table.n_rows)
+    order = np.random.default_rng(0).permutation(np.flatnonzero(column.codes < len(column.values)))
     firsts = np.sort(order[np.unique(column.codes[order], return_index=True)[1]])
     columns = (Column(one.name, one.type, one.codes[firsts], one.values) for one in table.columns)
     return table if len(firsts) == table.n_rows else Table(tuple(columns), source=table.source, notes=table.notes)

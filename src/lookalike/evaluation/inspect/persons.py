@@ -33,6 +33,7 @@ _FIXED = """
     genero race ethnic* birthplace geburtsort
 """
 """What one person has once and for all: rows that differ in it are of different persons."""
+_LARGE_SHARE, _LARGE_TABLE = 0.1, 1000
 _MOST_PAIRED = 10
 _LEAST_ROWS = 30
 _LEAST_SHARE = 0.05
@@ -166,16 +167,27 @@ def _count(table: Table, name: str, role: Role, reason: str, *, declared: bool) 
         n_rows=int(counts.sum()),
         most_rows=int(counts.max(initial=0)),
         n_missing=column.n_missing,
-        doubt=_find_doubt(table, column) if role is Role.PERSON and counts.max(initial=0) > 1 else "",
+        doubt=_find_doubt(table, column, int(counts.max(initial=0))) if role is Role.PERSON else "",
     )
 
 
-def _find_doubt(table: Table, person: Column) -> str:
-    """Whether rows of one person differ in what a person has once and for all, and which column would explain it."""
+def _find_doubt(table: Table, person: Column, most_rows: int) -> str:
+    """Whether rows of one person differ in what a person has once and for all, and which column would explain it.
+
+    Else whether one person has a large part of a large table, as the first child of every family would have.
+    """
+    if most_rows < 2:
+        return ""
     fixed = [one for one in table.columns if one.name != person.name and find_word(words_of(one.name), _FIXED)]
     varying = [one for one in fixed if len(one.values) > 1 and not is_constant(person, one)]
     if not varying:
-        return ""
+        share = most_rows / table.n_rows
+        if share < _LARGE_SHARE or table.n_rows < _LARGE_TABLE:
+            return ""
+        return (
+            f"But one of them has {share:.0%} of all rows. Check that the column does not number the members of a "
+            "family, or count something."
+        )
     differs = f"{quoted(varying[0].name)} differs between rows with the same value, as it should not for one person"
     others = [
         one for one in table.columns if 1 < len(one.values) < len(person.values) and one not in (*varying, person)
