@@ -390,6 +390,8 @@ def read_algorithm(algorithm: object) -> Algorithm | None:
     if algorithm is None or (isinstance(algorithm, Algorithm) and not isinstance(algorithm, type)):
         return algorithm
     if isinstance(algorithm, type) and (name := getattr(algorithm, "name", None)) in ALGORITHMS:
-        raise RecipeError(f"{algorithm.__name__} is a class. Write {algorithm.__name__}(), or its text: {quoted(str(name))}.")
+        raise RecipeError(
+            f"{algorithm.__name__} is a class. Write {algorithm.__name__}(), or its text: {quoted(str(name))}."
+        )
     otherwise = "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."
     raise Unsupported(algorithm.refusal() if isinstance(algorithm, Synthesizer) else otherwise)

@@ -105,13 +105,18 @@ def test_a_file_that_is_not_read_is_named(name: str, content: bytes, what: str, 
 
 def test_a_database_file_is_named_with_its_address(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(sqlite(tmp_path))
-    with pytest.raises(DataError, match=r"x.db is an SQLite database. Name one of its tables: sqlite:///x.db\?table=NAME"):
+    with pytest.raises(
+        DataError, match=r"x.db is an SQLite database. Name one of its tables: sqlite:///x.db\?table=NAME"
+    ):
         read_table(tmp_path / "x.db")
 
 
 def test_commands_name_it(tmp_path: Path) -> None:
     (tmp_path / "x.dta").write_bytes(stata(118))
-    for command in (["inspect"], ["publish", "--qi", "age", "--model", "k-anonymity:2", "--out", str(tmp_path / "out")]):
+    for command in (
+        ["inspect"],
+        ["publish", "--qi", "age", "--model", "k-anonymity:2", "--out", str(tmp_path / "out")],
+    ):
         done = lookalike(command[0], str(tmp_path / "x.dta"), *command[1:])
         assert done.returncode == 2
         assert "x.dta is a Stata file" in done.stderr
@@ -119,7 +124,21 @@ def test_commands_name_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["BMI,age", "GIF,age", "ORC,age", "ORCID;age", "PK,age", "id,{x}", "[id],age", "{id},age", "II,III", "age", "i,age", "%PDF,x", "<5,>5"],
+    [
+        "BMI,age",
+        "GIF,age",
+        "ORC,age",
+        "ORCID;age",
+        "PK,age",
+        "id,{x}",
+        "[id],age",
+        "{id},age",
+        "II,III",
+        "age",
+        "i,age",
+        "%PDF,x",
+        "<5,>5",
+    ],
 )
 def test_headers_of_tables_are_no_other_files(header: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
