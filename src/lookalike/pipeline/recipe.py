@@ -28,7 +28,7 @@ from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 ModelLike = PrivacyModel | Promise | str
-NO_PROMISE = (
+_NO_PROMISE = (
     "No promise is given. Say what the release must keep, for example --model k-anonymity:10 (in Python: "
     'model="k-anonymity:10").'
 )
@@ -184,7 +184,7 @@ def stronger(one: str, other: str) -> str:
 def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     """Every promise with its column: one about values but without a column is made for each sensitive column."""
     if not promises:
-        raise RecipeError(NO_PROMISE)
+        raise RecipeError(_NO_PROMISE)
     names = [domain.name for domain in data.domains.sensitive]
     settled: list[Promise] = []
     for promise in promises:
@@ -363,7 +363,7 @@ def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...
         elif isinstance(one, PrivacyModel) and not isinstance(one, type):
             promises.append(Promise(one))
         elif one is None:
-            raise RecipeError(NO_PROMISE)
+            raise RecipeError(_NO_PROMISE)
         elif isinstance(one, Mapping):
             raise RecipeError(_explain_model([f"{name}={value}" for name, value in one.items()], "a dictionary"))
         else:
