@@ -75,8 +75,8 @@ _MATRIX_FIELDS = [
 ]
 
 
-_OLD, _OLD_IN_PARTS, FORMAT = 1, 2, 3
-_FORMATS = (_OLD, _OLD_IN_PARTS, FORMAT)
+_OLD, _OLD_IN_PARTS, _NEWEST = 1, 2, 3
+_FORMATS = (_OLD, _OLD_IN_PARTS, _NEWEST)
 DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
@@ -147,7 +147,7 @@ class Manifest:
     """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
     persons: StatedPersons | None = None
     """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
-    format: int = FORMAT
+    format: int = _NEWEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ class PublishedManifest(Manifest):
     @property
     def is_old(self) -> bool:
         """Whether ranges and nodes of taxonomies are written as version 0.1.0 wrote them."""
-        return self.format != FORMAT
+        return self.format != _NEWEST
 
 
 def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
@@ -362,7 +362,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
     }
     _check_encodings(block["format"], {field.encoding for fields in tables.values() for field in fields})
     in_parts = block["format"] == _OLD_IN_PARTS or (
-        block["format"] == FORMAT and any("parts" in table for table in block["tables"])
+        block["format"] == _NEWEST and any("parts" in table for table in block["tables"])
     )
     return PublishedManifest(
         title=str(package.get("title", "")),
@@ -396,7 +396,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
 
 def _check_encodings(format: int, used: set[Encoding]) -> None:
     """ValueError if a column is written as this format does not write one."""
-    if used & ({Encoding.INTERVAL} if format == FORMAT else {Encoding.RANGE, Encoding.PERSON, Encoding.VISIT}):
+    if used & ({Encoding.INTERVAL} if format == _NEWEST else {Encoding.RANGE, Encoding.PERSON, Encoding.VISIT}):
         raise ValueError("a format that these columns do not have")
 
 
