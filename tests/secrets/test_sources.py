@@ -25,7 +25,7 @@ OTHER_GENERATORS = {
     "algorithms/groups/linear_programs.py": "prices drawn once, the same for every table: they choose among plans",
     "audit/order/sorting.py": "which records the test for sorted rows looks at; it publishes nothing",
     "audit/order/input_order.py": "which records the test for row order looks at; it publishes nothing",
-    "pipeline/series/placing.py": "which record makes room where people of an earlier release are placed; nothing is published",
+    "pipeline/series/placing.py": "who makes room when people are placed in an earlier release; it publishes nothing",
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
     "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
     "apps/papers/datasets.py": "the papers' experiments",

@@ -20,9 +20,9 @@ from lookalike.algorithms.shared.method import Grouping, Method
 from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Boxes, Undivided
 from lookalike.data.microdata import Microdata
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.release import Grouped, Ranges
 from lookalike.data.requirement import Requirement
-from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
