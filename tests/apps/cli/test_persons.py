@@ -135,7 +135,7 @@ def test_without_the_map_the_audit_says_what_it_cannot_decide(visits: Path, tmp_
     assert done.returncode == 0, done.stderr
     assert "No record map is kept" in done.stderr
     assert "without --no-private" in done.stderr
-    parts = publish(visits, tmp_path / "parts", "--person", "patient_id", "--part-rows", "100", model="k-anonymity:3")
+    parts = publish(visits, tmp_path / "parts", "--person", "patient_id", "--part-rows", "1000", model="k-anonymity:3")
     assert parts.returncode == 0, parts.stderr
     assert "publish the table in one piece" in parts.stderr
     assert "--private" not in parts.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import lookalike as la
-from tests.apps.studio.asking import ended, opened, refused
+from tests.apps.studio.asking import ended, opened, refused, studio
 
 VISITS = "patient_id,age,zip,disease\n" + "".join(
     f"p{person},{20 + person % 30},{1000 + person % 4},{'abcdefgh'[(person * 3 + visit * 5) % 8]}\n"
@@ -227,28 +228,35 @@ def test_names_of_persons_are_shown_as_text(client: TestClient) -> None:
     assert "<img src=x" not in client.get(f"{address.removeprefix('/api')}/columns").text
 
 
-def test_rows_without_a_person_are_told_on_the_page(client: TestClient) -> None:
+@pytest.fixture
+def fresh() -> Iterator[TestClient]:
+    """A studio without other tables, of which it opens only so many."""
+    with studio() as client:
+        yield client
+
+
+def test_rows_without_a_person_are_told_on_the_page(fresh: TestClient) -> None:
     """A table opens although some rows have no number, and the page says what to do before it is published."""
-    address = opened(client, VISITS + "".join(f",{40 + n},1001,a\n" for n in range(3)))
-    found = client.get(f"{address}/columns")
+    address = opened(fresh, VISITS + "".join(f",{40 + n},1001,a\n" for n in range(3)))
+    found = fresh.get(f"{address}/columns")
     assert found.status_code == 200, found.text
     assert "lacks a value in 3 rows" in found.json()["persons"]["problem"]
-    page = client.get(address.replace("/api", "") + "/columns")
+    page = fresh.get(address.replace("/api", "") + "/columns")
     assert page.status_code == 200
     assert 'id="persons-problem"' in page.text
 
 
-def test_counting_households_is_said_with_the_way_back(client: TestClient) -> None:
+def test_counting_households_is_said_with_the_way_back(fresh: TestClient) -> None:
     lines = VISITS.splitlines()
     homes = [int(line[1:].split(",")[0]) // 2 for line in lines[1:]]
     table = "\n".join(
         ["household_id," + lines[0], *(f"h{home},{line}" for home, line in zip(homes, lines[1:], strict=True))]
     )
-    address = opened(client, table)
-    persons = client.get(f"{address}/columns").json()["persons"]
+    address = opened(fresh, table)
+    persons = fresh.get(f"{address}/columns").json()["persons"]
     assert persons["unit"] == "household"
     assert 'mark "household_id" as not published' in " ".join(persons["advice"])
-    answer = client.put(f"{address}/columns", json={"columns": [{"name": "household_id", "role": "identifier"}]})
+    answer = fresh.put(f"{address}/columns", json={"columns": [{"name": "household_id", "role": "identifier"}]})
     found = answer.json()
     assert found["persons"]["unit"] == "person"
     (home,) = (one for one in found["columns"] if one["name"] == "household_id")

@@ -185,10 +185,11 @@ def _find_doubt(table: Table, person: Column, most_rows: int) -> str:
         if share < _LARGE_SHARE or table.n_rows < _LARGE_TABLE:
             return ""
         return (
-            f"But one of them has {share:.0%} of all rows. Check that the column does not number the members of a "
-            "family, or count something."
+            f"{share:.0%} of all rows have one value of {quoted(person.name)}. Check that it does not number the "
+            "members of a family, or count something."
         )
-    differs = f"{quoted(varying[0].name)} differs between rows with the same value, as it should not for one person"
+    name = quoted(person.name)
+    differs = f"{quoted(varying[0].name)} differs between rows with the same {name}, as it should not for one person"
     others = [
         one for one in table.columns if 1 < len(one.values) < len(person.values) and one not in (*varying, person)
     ]
@@ -197,10 +198,10 @@ def _find_doubt(table: Table, person: Column, most_rows: int) -> str:
         counts = np.bincount(both.codes, minlength=len(both.values) + 1)[: len(both.values)]
         if counts.max(initial=0) > 1 and all(is_constant(both, one) for one in varying):
             return (
-                f"But {differs}; where {quoted(other.name)} is the same too, it hardly does. So it may number the "
+                f"{differs}. Where {quoted(other.name)} is the same too, it hardly differs, so {name} may number the "
                 f"persons of each {quoted(other.name)} from 1 on: make one column of both, and name that one instead."
             )
-    return f"But {differs}. Check that the column numbers persons."
+    return f"{differs}. Check that {name} numbers persons."
 
 
 def _join(one: Column, other: Column) -> Column:
