@@ -171,6 +171,25 @@ class Taxonomy:
             nodes[open_runs] = self.parents[nodes[open_runs]]
         return nodes
 
+    def cut(self, level: int) -> tuple[list[str], Taxonomy]:
+        """Of each leaf the largest node above it with at most so many levels below, and the tree without those levels.
+
+        >>> paths = [("angina", "Heart", "Any"), ("migraine", "Head", "Any"), ("murmur", "Heart", "Any")]
+        >>> labels, above = Taxonomy.from_paths(paths).cut(1)
+        >>> labels, above.leaves
+        (['Heart', 'Heart', 'Head'], ('Heart', 'Head'))
+        """
+        is_low = self.heights <= level
+        kept = [node for node in np.flatnonzero(is_low).tolist() if node == 0 or not is_low[self.parents[node]]]
+        labels = [self.labels[node] for node in kept for _ in range(self.firsts[node], self.lasts[node] + 1)]
+        paths = []
+        for node in kept:
+            path = [node]
+            while self.parents[path[-1]] >= 0:
+                path.append(int(self.parents[path[-1]]))
+            paths.append(tuple(self.labels[each] for each in path))
+        return labels, Taxonomy.from_paths(paths)
+
     def to_plain(self) -> dict[str, Any]:
         """The tree as a nested mapping, ready for YAML."""
 
@@ -181,6 +200,11 @@ class Taxonomy:
             return {self.labels[child]: None if self.is_leaf[child] else below(child) for child in inner}
 
         return {"tree": {self.labels[0]: None if self.is_leaf[0] else below(0)}}
+
+
+def name_dates(days: Sequence[datetime.date], unit: str) -> list[str]:
+    """The node that each day lies below: day, week, month, quarter, year or decade."""
+    return [_DATE_LABELS[unit](day) for day in days]
 
 
 def build(

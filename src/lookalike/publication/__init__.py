@@ -6,7 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,7 @@ def publish(
     carry: Iterable[str] = (),
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -77,6 +78,9 @@ def publish(
     data frame, a pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not
     published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
+
+    `coarsen` says how sensitive and carried columns become coarser before they are published, by column:
+    `{"salary": {"round": 1000, "top": 90000}}`. Promises are then about the blocks.
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -118,6 +122,7 @@ def publish(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
         household=household,
         persons=PersonSettings(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ def synthesize(
     schema: Schema | str | Path | None = None,
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     carry: Iterable[str] = (),
     person: str | None = None,
     contribution: int | None = None,
@@ -68,6 +69,7 @@ def synthesize(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
     )
     read = read_columns(table, given, progress=progress, **reading)

@@ -6,7 +6,7 @@ print(la.compare("patients.csv", qi=["age", "sex"], sensitive="diagnosis", model
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,6 +157,7 @@ def compare(
     schema: Schema | str | Path | None = None,
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     carry: Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
@@ -198,6 +199,7 @@ def compare(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
         household=household,
     )
