@@ -186,3 +186,14 @@ def test_a_table_whose_values_lie_in_one_band_is_refused_with_the_nearest_l() ->
     with pytest.raises(Infeasible, match=r"range of width 5 has 80 % .* nearest .*l-diversity:1,band=5"):
         LDiversity(2, band=5).check_eligible(prior, column)
     LDiversity(2, band=1).check_eligible(prior, column)
+
+
+def test_numbers_near_each_other_get_a_caution_with_a_way_out() -> None:
+    near = numbers(sorted([*range(0, 4000, 10), *range(1, 4000, 10)]))
+    (said,) = LDiversity(3).cautions(np.ones(800, dtype=np.int64), near)
+    assert "l-diversity:3,band=50" in said
+    assert "--round salary=50" in said
+    prior = np.ones(41, dtype=np.int64)
+    assert LDiversity(3).cautions(prior, numbers([*range(20, 61)])) == []
+    assert LDiversity(3, band=5).cautions(np.ones(800, dtype=np.int64), near) == []
+    assert LDiversity(3).cautions(np.ones(3, dtype=np.int64), categories(3)) == []

@@ -114,8 +114,8 @@ def _falling_in_units(exposure: Exposure) -> NDArray[np.int64]:
 
 
 _GUARD = 1e-9
-_MANY_NUMBERS, _NEAR = 50, 5
-"""Fewer numbers than this can be told apart; so can those farther apart than a fifth of a sensible step."""
+_FEW_NUMBERS = 10
+"""So few are told apart at a glance; so are more that lie farther apart than a sensible step for rounding."""
 _DAY = 86_400_000_000
 """Microseconds."""
 _RECURSIVE_C = 2
@@ -304,10 +304,10 @@ class LDiversity(WrittenModel):
         if self.band is not None or self.subset is not None or column is None or column.kind is not Kind.NUMERIC:
             return []
         numbers = column.points[prior[: len(column.values)] > 0]
-        if len(numbers) < _MANY_NUMBERS or column.type in (ValueType.DATE, ValueType.DATETIME):
+        if len(numbers) <= _FEW_NUMBERS or column.type in (ValueType.DATE, ValueType.DATETIME):
             return []
         step = sensible_step(numbers)
-        if np.median(np.diff(numbers)) * _NEAR > step:
+        if np.median(np.diff(numbers)) > step:
             return []
         rounded = suggest_rounding(column.name, numbers, are_dates=False)
         band = LDiversity(self.ell, band=step) if self.kind == "simple" else None
