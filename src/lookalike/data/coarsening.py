@@ -38,6 +38,11 @@ _BLOCKS = 50
 _LESS, _AT_MOST, _AT_LEAST = "<", "<=", ">="
 
 
+def join_ends(low: str, high: str) -> str:
+    """Two ends as the cells of a release write a range of them: no spreadsheet takes it for a date or a formula."""
+    return f"[{low}..{high}]" if low.startswith("-") else f"{low}..{high}"
+
+
 @dataclass(frozen=True)
 class Block:
     """A stretch of numbers. Without an end it goes on for ever."""
@@ -70,8 +75,7 @@ class Block:
         high = math.floor(self.high) if self.high_included else math.ceil(self.high) - 1
         if low == high:
             return text_of(Fraction(low))
-        joint = f"{text_of(Fraction(low))}..{text_of(Fraction(high))}"
-        return f"[{joint}]" if joint.startswith("-") else joint
+        return join_ends(text_of(Fraction(low)), text_of(Fraction(high)))
 
 
 @dataclass(frozen=True)
