@@ -327,6 +327,31 @@ def parse_coarsening(text: str) -> tuple[str, object]:
     return rule, _plain(given)
 
 
+def print_coarsening(declared: Mapping[str, Any]) -> str:
+    """An entry of `prepare` as one types it; `parse_rules` reads it again.
+
+    >>> print_coarsening({"round": 1000, "top": 90000}), print_coarsening({"groups": {"North": ["A", "B"]}})
+    ('round:1000, top:90000', 'groups:North=A|B')
+    """
+    said = []
+    for rule, given in declared.items():
+        if rule == "groups":
+            given = ";".join(f"{name}={'|'.join(map(str, members))}" for name, members in given.items())
+        elif rule == "width":
+            given = "|".join(map(str, given))
+        said.append(f"{rule}:{given}")
+    return ", ".join(said)
+
+
+def parse_rules(text: str) -> dict[str, object] | None:
+    """Several rules with commas between them; None if there are none.
+
+    >>> parse_rules("round:1000, top:90000"), parse_rules(" ")
+    ({'round': 1000, 'top': 90000}, None)
+    """
+    return dict(parse_coarsening(rule.strip()) for rule in text.split(",") if rule.strip()) or None
+
+
 def _plain(text: str) -> int | str:
     """Whole numbers as such; other numbers stay text, so that no digit is lost."""
     try:
