@@ -190,9 +190,8 @@ def _find_doubt(table: Table, person: Column, most_rows: int) -> str:
         )
     name = quoted(person.name)
     differs = f"{quoted(varying[0].name)} differs between rows with the same {name}, as it should not for one person"
-    others = [
-        one for one in table.columns if 1 < len(one.values) < len(person.values) and one not in (*varying, person)
-    ]
+    left_out = {person.name, *(one.name for one in varying)}
+    others = [one for one in table.columns if 1 < len(one.values) < len(person.values) and one.name not in left_out]
     for other in others:
         both = _join(other, person)
         counts = np.bincount(both.codes, minlength=len(both.values) + 1)[: len(both.values)]
