@@ -183,7 +183,7 @@ def test_bands_need_numbers_and_the_simple_kind() -> None:
 
 def test_a_table_whose_values_lie_in_one_band_is_refused_with_the_nearest_l() -> None:
     prior, column = np.array([4, 4, 2]), numbers([10, 12, 50])
-    with pytest.raises(Infeasible, match=r"range of width 5 has 80 % .* nearest .*l-diversity:1,band=5"):
+    with pytest.raises(Infeasible, match=r"range of width 5 has 80 % .* nearest .*l-diversity:1.25,band=5"):
         LDiversity(2, band=5).check_eligible(prior, column)
     LDiversity(2, band=1).check_eligible(prior, column)
 

@@ -282,7 +282,8 @@ class LDiversity(WrittenModel):
         most, n_records = int(windows.max(initial=0)), total_of(prior)
         if most * self.ell > n_records:
             least = Fraction(n_records, most)
-            near_ell = Fraction(math.floor(least)) if self.ell.denominator == 1 else three_decimals_down(least)
+            is_whole = self.ell.denominator == 1 and least >= 2
+            near_ell = Fraction(math.floor(least)) if is_whole else three_decimals_down(least)
             raise Infeasible(
                 f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and a range of width "
                 f"{number_text(self.band)} has {percent_at_most(1 / least)} of {quoted(column.name)} in the whole "
