@@ -34,7 +34,7 @@ from lookalike.attacks.minimality.exact import as_published, box_key
 from lookalike.attacks.run import Attacked, Attacks
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.microdata import Table
-from lookalike.data.release import Bucketized, Grouped, MatchGraph, Matched, Perturbed, RecordMap, Release, take
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release, take
 from lookalike.data.schema import Schema
 from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.evaluate import BOUNDS, Answered, Evaluation

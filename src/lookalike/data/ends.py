@@ -109,6 +109,11 @@ class Ends:
         steps = [f"{name}={step}" for name, step in self.steps]
         return ",".join([*([_EXACT] if self.exact else []), *steps]) or _ROUNDED
 
+    def flags(self) -> tuple[str, ...]:
+        """The options of the command that ask for it."""
+        asked = [*([_EXACT] if self.exact else []), *(f"{name}={step}" for name, step in self.steps)]
+        return tuple(word for one in asked for word in ("--ends", one))
+
     @classmethod
     def read(cls, given: Ends | str | Mapping[str, object] | Iterable[str] | None) -> Ends:
         """From what users write: exact, rounded, COLUMN=STEP, several of these, or a mapping of columns."""

@@ -113,6 +113,7 @@ class Report:
     columns: tuple[ColumnLine, ...]
     losses: dict[str, float]
     bound_sentence: str | None
+    ends_sentence: str
     attacks: tuple[AttackLine, ...] = ()
     attacks_not_made: dict[str, str] = field(default_factory=dict)
     answers: tuple[Answered, ...] = ()
@@ -172,6 +173,7 @@ class Report:
             columns=tuple(_column_lines(basis)),
             losses=basis.losses,
             bound_sentence=basis.bound_sentence,
+            ends_sentence=basis.ends_sentence,
             left_out=(
                 *_list_withheld(basis, evaluation),
                 *basis.left_out,
@@ -191,9 +193,9 @@ class Report:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON; what is about persons with several rows is left out where nobody has them."""
+        """Ready for JSON; what is about repeated persons or rounded ends is left out where there are none."""
         plain = asdict(self)
-        return {name: value for name, value in plain.items() if value or name not in _OF_PERSONS}
+        return {name: value for name, value in plain.items() if value or name not in _LEFT_OUT_IF_EMPTY}
 
     @cached_property
     def pictures(self) -> dict[str, str]:
@@ -206,7 +208,16 @@ class Report:
         return to_html(self)
 
 
-_OF_PERSONS = ("persons", "unit", "known", "most_rows", "states_persons", "numbers", "against_rows")
+_LEFT_OUT_IF_EMPTY = (
+    "persons",
+    "unit",
+    "known",
+    "most_rows",
+    "states_persons",
+    "numbers",
+    "against_rows",
+    "ends_sentence",
+)
 
 
 def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | None:
@@ -364,4 +375,4 @@ def _command(basis: Basis) -> str:
         parts += ["--adversary", basis.asked_adversary]
     if basis.persons is not None:
         parts += basis.persons.flags()
-    return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
+    return shlex.join([*parts, *basis.ends, *basis.options, "--out", "FOLDER"])
