@@ -108,7 +108,7 @@ class RoundedEnds:
     loss: float
 
 
-def compare_ends(exact: Release, steps: Mapping[str, Step], losses: Mapping[str, float]) -> dict[str, RoundedEnds]:
+def _compare_ends(exact: Release, steps: Mapping[str, Step], losses: Mapping[str, float]) -> dict[str, RoundedEnds]:
     """What rounding the ends costs, by column."""
     before = loss_by_column(exact) if steps else {}
     types = {domain.name: domain.type for domain in exact.domains.quasi}
@@ -180,7 +180,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
-        ends = compare_ends(exact, steps, by_column)
+        ends = _compare_ends(exact, steps, by_column)
         # The bound is a mean over all records; rows that are left out or made up would not count in the loss alike.
         whole = isinstance(release, Grouped) and not release.withheld.n_suppressed and not release.withheld.n_dummies
         bound = loss_bound(data, prepared.requirements, rng) if whole else None
