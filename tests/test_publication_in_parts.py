@@ -64,7 +64,6 @@ def test_what_cannot_be_done_in_parts_is_refused(stays: Path, tmp_path: Path) ->
     assert not (tmp_path / "release").exists()
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("algorithm", ["mondrian", "groups"])
 def test_ends_are_rounded_in_every_part_and_reach_into_no_other(tmp_path: Path, algorithm: str) -> None:
     rng = np.random.default_rng(11)
@@ -92,7 +91,8 @@ def test_ends_are_rounded_in_every_part_and_reach_into_no_other(tmp_path: Path, 
     assert shares_of_persons(tmp_path / "exact") == 1
     # Only ends where two parts meet are somebody's.
     assert shares_of_persons(tmp_path / "release") < 0.2
-=======
+
+
 def test_columns_are_made_coarser_in_parts_as_in_one_piece(tmp_path: Path) -> None:
     """Blocks depend on each value alone, so parts agree on them; the audit finds them in the original."""
     draw = np.random.default_rng(2)
@@ -114,4 +114,3 @@ def test_columns_are_made_coarser_in_parts_as_in_one_piece(tmp_path: Path) -> No
     )
     assert sorted(shown["pay"].unique()) == sorted(whole.release.domains.sensitive[0].texts)
     assert sorted(shown["pay"]) == sorted(pl.read_csv(tmp_path / "whole" / "release.csv", infer_schema=False)["pay"])
->>>>>>> main

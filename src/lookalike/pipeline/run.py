@@ -21,11 +21,8 @@ from numpy.typing import NDArray
 from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit, Examined
-<<<<<<< HEAD
 from lookalike.data.adversary import READS_RELEASE
-=======
 from lookalike.data.coarsening import suggest_rounding
->>>>>>> main
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.ends import Step
 from lookalike.data.exposure import Exposure
