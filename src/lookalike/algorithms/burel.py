@@ -85,7 +85,12 @@ class Burel(Grouping):
         attempts = (Bounded(buckets, ceilings, least) for buckets in ways)
         drawing = most_groups(attempts, counts)
         may_stand = _test_values(data, requirements) if self.split == "yes" else None
-        return retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress, may_stand)
+        keys = self.place_on_curve(data)
+        return retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress, may_stand, keys)
+
+    def place_on_curve(self, data: Microdata) -> NDArray[np.int64] | None:
+        """The place of each record on the curve; None: the usual one, on which all columns are equally wide."""
+        return None
 
 
 def _test_values(data: Microdata, requirements: Sequence[Requirement]) -> MayStand:

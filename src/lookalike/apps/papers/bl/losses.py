@@ -84,13 +84,13 @@ def _by_rows(bench: Bench) -> Iterator[Row]:
 
 _WIDE_GROUPS = (
     "LMondrian cuts the widest column at its median while both halves keep beta-likeness, so its groups are narrow. "
-    "Each group of BUREL must take records from every bucket of values, wherever these lie, so its groups are wide; "
-    "this does not depend on the paper's records"
+    "Each group of BUREL must take records from every bucket of values, wherever these lie, so its groups are wide. "
+    "The order is the same for values that depend on quasi-identifiers weakly or strongly (bl-dependence)"
 )
-_MORE_WORK = (
-    "Both are compiled and run on the same machine. BUREL sorts all records along a curve and then searches every "
-    "bucket for every group, LMondrian passes over the records once per level of cuts. The authors' Java programs of "
-    "the Mondrians are not public"
+_OTHER_PROGRAMS = (
+    "BUREL sorts all records along a curve and then searches every bucket for every group; the Mondrians pass over the "
+    "records once per level of cuts. All three are our programs, compiled, and their times differ by a factor of 1.5 "
+    "to 2, which is less than two programs for the same method may differ. The authors' Mondrians are not public"
 )
 _ONLY_SPLIT = "Only with the further split, which the paper does not print."
 
@@ -111,7 +111,13 @@ def _claim_losses(x: str, where: str) -> tuple[Claim, ...]:
 
 def _claim_times(x: str, where: str) -> tuple[Claim, ...]:
     return tuple(
-        Claim(where, f"BUREL takes less time than {other}.", quicker(x, BUREL, other), why=_MORE_WORK)
+        Claim(
+            where,
+            f"BUREL takes less time than {other}.",
+            quicker(x, BUREL, other),
+            fails=Verdict.OPEN,
+            why=_OTHER_PROGRAMS,
+        )
         for other in RIVALS
     )
 
@@ -167,7 +173,8 @@ _BETA = _describe(
         falls("beta", "ail", PRINTED, slack=_SLACK),
         judged=_FALL,
         why="How often the printed method can halve the table depends on how full its buckets are, and these change by "
-        "leaps with beta: a larger beta may leave fewer and larger groups. This holds for any table",
+        "leaps with beta: a larger beta may leave fewer and larger groups. It does so on random tables with shares "
+        "like the paper's too (bl-groups)",
     ),
     *_claim_losses("beta", _5A),
     Claim(
@@ -205,7 +212,8 @@ _BETA = _describe(
             *(quicker("beta", other, BUREL, factor=3.0) for other in RIVALS),
         ),
         judged="between a third and three quarters of the time of each, at every beta",
-        why=_MORE_WORK,
+        fails=Verdict.OPEN,
+        why=_OTHER_PROGRAMS,
     ),
     differs="'Mondrian, narrowest' is a Mondrian that cuts its narrowest column into even halves and tries nothing "
     "else. It follows the only similar class in the authors' program; LMondrian itself was not released. It is shown "
