@@ -224,7 +224,7 @@ def section(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
         lines.append(f"{experiment.differs.strip()}\n")
         return "\n".join(lines)
     if experiment.limits:
-        lines.append(f"Limits of every claim reproduced here: {experiment.limits}\n")
+        lines.append(f"Limits of every claim that is reproduced here: {experiment.limits}\n")
     if experiment.differs:
         lines.append(f"What differs from the paper: {experiment.differs.strip()}\n")
     return "\n".join(lines)
@@ -242,7 +242,10 @@ def list_points(experiment: Experiment, file: Path) -> list[str]:
             told.append(f"{title} = {', '.join(f'{point:,g}' for point in points)}")
     order = "; ".join(told)
     return (
-        [f"Where the evidence lists several figures, they are in the order {order}. A dash means no such release.\n"]
+        [
+            f"Where the evidence lists several figures, they are in the order {order}. A dash means that there is "
+            "no such release.\n"
+        ]
         if told
         else []
     )

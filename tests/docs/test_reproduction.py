@@ -107,7 +107,7 @@ def test_the_verdicts_and_pictures_follow_from_the_measurements_and_the_page_fro
     stored, again = DOCS / "reproduction", tmp_path / "reproduction"
     shutil.copytree(stored, again)
     assert {one.experiment for one in judge_again(again)} == set(EXPERIMENTS)
-    changed = [file.name for file in sorted(stored.iterdir()) if file.read_bytes() != (again / file.name).read_bytes()]
+    changed = [file.name for file in sorted(stored.glob("*.*")) if file.read_bytes() != (again / file.name).read_bytes()]
     assert changed == []
     script("make_reproduction").write(again, tmp_path)
     assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == (DOCS / "reproduction.md").read_text(

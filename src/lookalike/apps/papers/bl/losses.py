@@ -142,12 +142,14 @@ def _describe(
         measure=measure,
         claims=claims,
         limits=OTHER_RECORDS + SPLIT,
-        differs=DATA + differs + "Seconds are of the processor, of compiled programs; the paper has a clock and Java.",
+        differs=DATA
+        + differs
+        + "Times are CPU seconds of compiled programs; the paper has clock times of Java programs.",
     )
 
 
 _5A, _5B, _6A, _6B, _7A, _7B = (f"6.2, figure {name}" for name in ("5a", "5b", "6a", "6b", "7a", "7b"))
-_FALL = "falls from the first to the last beta, nowhere rising by more than 2 % of itself"
+_FALL = "falls from the first to the last beta, and no step rises by more than 2 %"
 _BETA = _describe(
     5,
     "beta",
@@ -231,7 +233,7 @@ _COLUMNS = _describe(
             _6A,
             f"The loss of {method} rises with the number of quasi-identifiers.",
             rises("columns", "ail", method, slack=_SLACK),
-            judged="rises from one to five, nowhere falling by more than 2 % of itself",
+            judged="rises from one to five, and no step falls by more than 2 %",
             fails=Verdict.NO_DATA,
             why="AIL is a mean over columns, and a column added last may be narrow in all groups. " + NOT_PUBLIC,
         )

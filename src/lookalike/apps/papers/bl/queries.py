@@ -224,7 +224,7 @@ _THETA_UNKNOWN = "The paper's values of theta are not legible. "
 _EITHER = (
     "Which of the two is ahead changes with beta, with theta and with the columns that are asked about. " + NOT_PUBLIC
 )
-_UP_TO_NOISE = "nowhere back by more than 10 % of itself"
+_UP_TO_NOISE = "no step goes the other way by more than 10 %"
 _BOTH_WAYS = "it rises somewhere and falls somewhere, beyond the spread of the repetitions"
 
 
