@@ -48,7 +48,8 @@ def draw_counts(evenness: float, rng: np.random.Generator) -> NDArray[np.int64]:
         spare, below = float((shares[over] - _MOST).sum()), shares < _MOST
         shares[over] = _MOST
         shares[below] += spare / np.count_nonzero(below)
-    return np.rint(_RECORDS * np.concatenate([[_LEAST, _MOST], shares])).astype(np.int64)
+    counts: NDArray[np.int64] = np.rint(_RECORDS * np.concatenate([[_LEAST, _MOST], shares])).astype(np.int64)
+    return counts
 
 
 def count_groups(counts: NDArray[np.int64], beta: int) -> int:
