@@ -4,7 +4,7 @@ An auditor reads a release over the domains of the original; whoever has only th
 cell may hide is then what the release itself makes possible:
 
     exact       the values that stand in the column (of a redrawn one, those of its matrix)
-    interval    every whole number or day between the least and the greatest end; fractions on a grid as fine as the
+    range       every whole number or day between the least and the greatest end; fractions on a grid as fine as the
                 ends are written
     span        the declared order; without one, the values at the ends
     set         every value that is listed somewhere in the column, or declared
@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.microdata import Domain, Domains, parse_number, texts_of
 from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
@@ -33,7 +34,7 @@ from lookalike.files.releases.cells import Encoding, Field, raw_values, values_o
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import ReleaseFolder, read_matrix
 
-_WHOLE = re.compile(r"(-?\d+)-(-?\d+)")
+_WHOLE = re.compile(r"\[?(-?\d+)(?:-|\.\.)(-?\d+)\]?")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
 _YEAR = re.compile(r"(\d{4})(s?)")
 _MOST_LISTED = 200_000
@@ -197,7 +198,7 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
     if attribute.taxonomy is not None and attribute.role is Role.QUASI:
         return _with_taxonomy(attribute, attribute.taxonomy, field, cells)
     missing = bool(cells.struct.field("missing").any())
-    if field.encoding is Encoding.INTERVAL:
+    if field.is_range:
         type = attribute.type or field.type
         return _build_domain(attribute, type, _grid(cells, field.type, type), missing)
     if field.encoding is Encoding.SPAN:
@@ -218,6 +219,9 @@ def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest:
             raise explain_change(f"Column {quoted(field.name)} holds values that its matrix does not have")
     known = cells.drop_nulls().unique().sort()
     missing = cells.null_count() > 0
+    if attribute.prepare is not None:
+        labels = Coarsening(attribute.name, attribute.prepare).sort_labels(known.cast(pl.String).to_list())
+        return _build_domain(attribute, ValueType.STRING, np.array(labels, dtype=object), missing)
     listed = attribute.order if attribute.kind is Kind.ORDERED else None
     if listed is not None and field.type is ValueType.STRING and manifest.form != Perturbed.form:
         return _build_listed(attribute, listed, known.to_list(), missing)
@@ -248,7 +252,7 @@ def _build_listed(attribute: Attribute, declared: Sequence[str] | None, texts: l
 
 
 def _build_domain(attribute: Attribute, type: ValueType, values: NDArray[Any], missing: bool) -> Domain:
-    numeric = attribute.kind is Kind.NUMERIC and len(values) > 0
+    numeric = attribute.kind is Kind.NUMERIC and attribute.prepare is None and len(values) > 0
     low, high = (float(values[0]), float(values[-1])) if numeric else (0.0, float(max(len(values) - 1, 0)))
     return Domain(attribute, type, values, missing, low, high, len(values) + missing, False)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
 from lookalike.data.release import Grouped, Release, has_open_ends
 from lookalike.data.series_modes import MODE_SENTENCES
@@ -110,11 +111,13 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     for name, fields in tables.items():
         lines.append(f"{name}.csv and {name}.parquet")
         lines += [f"  {' '.join(field.name.split())}: {field.role}, {field.encoding}" for field in fields]
+    lines += _describe_coarsening(release)
     used = {field.encoding for fields in tables.values() for field in fields}
     lines += ["", "How to read a cell", ""]
     lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
     lines += [_ONE_END] if has_open_ends(release) else []
-    lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
+    lines += [*_SPELLING, *_IN_A_SPREADSHEET, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else [])]
+    lines += ["", "What is promised", ""]
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     if manifest.persons is not None:
         lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
@@ -127,6 +130,20 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
         within = "" if name in files else ", a folder of parts"
         lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
     return "\n".join(lines) + "\n"
+
+
+def _describe_coarsening(release: Release) -> list[str]:
+    """Which columns were made coarser before they were published, and how their values read."""
+    coarse = [
+        (domain.name, Coarsening(domain.name, domain.attribute.prepare))
+        for domain in release.domains.all
+        if domain.attribute.prepare is not None
+    ]
+    if not coarse:
+        return []
+    said = [f"  {' '.join(name.split())}: {rule.describe()}." for name, rule in coarse]
+    reading = ["", *_BLOCKS] if any(rule.is_of_numbers for _, rule in coarse) else []
+    return ["", "Columns that were made coarser before anything else", "", *said, *reading]
 
 
 def _describe_rows(form: str, manifest: Manifest) -> str:
@@ -152,14 +169,27 @@ def _in_parts(parts: Parts) -> list[str]:
     ]
 
 
-_ONE_END = "  An interval with one end is open to the other side: <=17 is 17 or less, >=91 is 91 or more."
+_BLOCKS = [
+    "  Their values are ranges: 28..32 is 28 to 32 with both ends, [2.5, 7.5) is 2.5 or more and less than 7.5, >=90",
+    "  is 90 or more, <=18 is 18 or less. A single number stands for itself.",
+]
+
+_ONE_END = "  A range with one end is open to the other side: <=17 is 17 or less, >=91 is 91 or more."
 
 _SPELLING = [
     "",
     "  Spelling of unusual values: (empty) is a text without characters. Inside sets and spans a backslash stands",
     "  before a bar, a backslash, a space at either end, the word to (spans), and before values that read *,",
     "  (missing) or (empty). In plain columns only values that read (missing) or (empty) have one in front.",
-    "  In Parquet: intervals and spans have low, high and missing; sets have values, missing and any.",
+    "  In Parquet: ranges and spans have low, high and missing; sets have values, missing and any.",
+]
+
+_IN_A_SPREADSHEET = [
+    "",
+    "  In a spreadsheet: do not open the CSV files by a double click. Import them, and choose Text as the type of each",
+    "  column (Excel: Data, From Text/CSV; LibreOffice: the columns of the import window). Ranges such as 28..39 stay",
+    "  as they are in any case. Single values may not: 01234 loses its zero, 1e5 becomes 100000, 1/2 and MAR1 become",
+    "  dates, numbers of more than 15 digits are rounded, and what begins with =, +, - or @ may be computed.",
 ]
 
 _NOT_PROMISED = [
