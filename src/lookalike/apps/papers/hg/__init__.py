@@ -40,10 +40,10 @@ PAPER = Paper(
     "by 36 %, close to the printed 33 %. Compared with our NH it gains more the larger l is, and on the most skewed "
     "table loses a quarter as much. Matching in parts saves time and costs some detail. Naive Bayes learns nothing "
     "beyond the most frequent value.",
-    fails="The random matching breaks the promise: a person can see one value several times among their rows, and an "
-    "attacker several times as sure as promised. Theorems 3 and 7 fail. For small l even the authors' NH loses less. "
-    "Counts, answered as the paper says, are off by 200 to 400 %, several times as far as with PrivBayes. Whether "
-    "BuReL's are nearer depends on a detail that is not printed. The methods take hundreds of times as long as BuReL.",
+    fails="The random matching breaks the promise: one value can be in several of a person's rows, and an attacker "
+    "several times as sure as promised. Theorems 3 and 7 fail. For small l even the authors' NH loses less. Counts "
+    "answered as the paper says are off by 200 to 400 %, several times as far as with PrivBayes. The methods take "
+    "hundreds of times as long as BuReL.",
     instead="`groups`, or `heterogeneous`, which exchanges whole columns instead of mixing them and so keeps the "
     "promise against an attacker who knows the method.",
     main={
