@@ -30,9 +30,9 @@ PAPER = Paper(
     "groups further, as the authors' program does. Perturbation answers queries better than the plain shares in all "
     "four figures.",
     fails="LMondrian as described loses far less than BUREL from beta 2 on; which is faster is open. As printed, "
-    "without the split that only the authors' program has, BUREL's loss goes up and down with beta. An attacker who knows "
-    "BUREL can become certain of a value. The printed perturbation breaks its promise where one value is frequent. A "
-    "group of similar values can make a kind of disease certain.",
+    "without the split that only the authors' program has, BUREL's loss goes up and down with beta. An attacker who "
+    "knows BUREL can become certain of a value. The printed perturbation breaks its promise where one value is "
+    "frequent. A group of similar values can make a kind of disease certain.",
     instead="For tables of generalised rows, `groups` with beta-likeness. For exact quasi-identifiers, "
     "`perturbation`, whose matrix is corrected here.",
     main={
