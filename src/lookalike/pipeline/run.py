@@ -27,6 +27,7 @@ from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.ends import Step
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
+from lookalike.data.long_tails import describe_wide_cells
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.person_settings import APART
 from lookalike.data.persons import number_pairs
@@ -197,7 +198,12 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         losses=losses,
         loss_by_column=by_column,
         ends=ends,
-        notes=notes_on(prepared, (*remarks, *describe_ends(ends)), by_column, release.withheld.n_suppressed),
+        notes=notes_on(
+            prepared,
+            (*remarks, *describe_ends(ends), *describe_wide_cells(release)),
+            by_column,
+            release.withheld.n_suppressed,
+        ),
         seconds=watch.seconds,
         data=data,
         release=release,
