@@ -135,8 +135,8 @@ def main() -> None:
             total.add(score)
         mean = sum(score.share for score in scores) / len(scores)
         print(
-            f"{part}: {total.right} of {total.columns} columns right ({total.share:.1%}; mean of the {len(scores)} tables "
-            f"{mean:.1%}), {total.missed} identifiers missed"
+            f"{part}: {total.right} of {total.columns} columns right ({total.share:.1%}; mean of the {len(scores)} "
+            f"tables {mean:.1%}), {total.missed} identifiers missed"
         )
 
 
