@@ -340,7 +340,7 @@ def _candidates(form: str, tables: Sequence[tuple[Row, list[Row]]]) -> list[set[
 
 
 def _holds(cell: str, number: int) -> bool:
-    low, _, high = cell.partition("-")
+    low, _, high = cell.partition("..")
     return int(low) <= number <= int(high or low)
 
 

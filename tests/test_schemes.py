@@ -103,7 +103,7 @@ def test_whole_cells_are_left_out_up_to_the_share() -> None:
         la.apply_scheme(table, given, suppress="0.2499")
     made = la.apply_scheme(table, given, suppress="0.25")
     assert made.release.withheld.n_suppressed == 2
-    assert made.frame()["age"].to_list() == ["18-39"] * 6
+    assert made.frame()["age"].to_list() == ["18..39"] * 6
     with pytest.raises(Infeasible, match="None of the 2 cells"):
         la.apply_scheme(table, given, model="k-anonymity:7", suppress=1)
     with pytest.raises(RecipeError, match="suppress"):

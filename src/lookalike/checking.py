@@ -30,6 +30,7 @@ from lookalike.files.releases.private import (
     read_record_map,
     read_salt,
 )
+from lookalike.metrics.shared.losses import explain_suppressed
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
 from lookalike.pipeline.run import name_domains
@@ -208,6 +209,8 @@ def measure(
         examined = pipeline.examine(data, reopened.release, (), record_of_row=record_of_row, progress=progress)
         crowds = examined.exposure(None).crowds
     found = Measured(*pipeline.measure(data, reopened.release, crowds), reopened)
+    if said := explain_suppressed(reopened.release.withheld.n_suppressed):
+        found.notes = (*found.notes, said)
     if data.persons is not None:
         noun = data.schema.unit_name
         sizes = f"Sizes of groups are numbers of different {noun}s" if crowds else f"Sizes by {noun}s are not known"

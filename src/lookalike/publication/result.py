@@ -15,7 +15,7 @@ from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError, counted
 from lookalike.evaluation.plain import spell_infinity
-from lookalike.metrics.shared.losses import loss_text
+from lookalike.metrics.shared.losses import explain_suppressed, loss_text
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains
 from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
@@ -305,6 +305,8 @@ class Publication:
         rows = f"{made.audit.n_rows:,} rows" + (f" in {counted(self.n_parts, 'part')}" if self.n_parts else "")
         found = self._against_rows
         cost = "" if found is None else f"{found.sentence()}\n"
+        if left_out := explain_suppressed(made.withheld.n_suppressed):
+            cost = f"{left_out}\n{cost}"
         return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{cost}{nearness}{made.audit}"
 
     def __repr__(self) -> str:

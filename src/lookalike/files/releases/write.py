@@ -194,8 +194,8 @@ def write_table(table: PublishedTable, csv: Path, parquet: Path, *, safe_csv: bo
     return fields
 
 
-def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
-    """The columns of a table, its typed cells, and its cells as text."""
+def lay_out_table(table: PublishedTable, *, old: bool = False) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
+    """The columns of a table, its typed cells, and its cells as text (`old`: as version 0.1.0 wrote them)."""
     fields: list[Field] = []
     typed: dict[str, pl.Series] = {}
     texts: dict[str, pl.Series] = {}
@@ -204,7 +204,7 @@ def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFram
         if isinstance(cells, NumberCells):
             while cells.name in attribute_names:
                 cells = NumberCells(f"{cells.name}_", cells.numbers, cells.role)
-        field, entries, rows = lay_out(cells)
+        field, entries, rows = lay_out(cells, old=old)
         printed = print_cells(field, entries)
         fields.append(field)
         typed[field.name] = entries if rows is None else entries.gather(rows)

@@ -110,7 +110,7 @@ class Asked:
 def _split_earlier(text: str) -> tuple[str, str | None]:
     """RELEASE or RELEASE=ORIGINAL; a path with an equals sign that exists is a release.
 
-    >>> split_earlier("january=stays.csv")
+    >>> _split_earlier("january=stays.csv")
     ('january', 'stays.csv')
     """
     if os.path.exists(text) or "=" not in text:
