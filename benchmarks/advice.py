@@ -133,7 +133,7 @@ def compare_advice(name: str, folder: Path) -> None:
     for command in commands[:-1]:
         run_command(command, folder)
     published, _ = run_command(commands[-1] + " --seed 0", folder)
-    reached = published["losses"]["gcp"]
+    reached = published["loss"]["gcp"]
     promises = advice["start"]["models"]
     table = read_table(folder / "table.csv")
     given = {"schema": la.inspect(table).schema}
