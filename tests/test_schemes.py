@@ -57,7 +57,12 @@ def test_a_second_hospital_is_published_and_audited(scheme: Path, tmp_path: Path
     frame = second_hospital()
     frame.write_csv(tmp_path / "second.csv")
     published = la.apply_scheme(
-        tmp_path / "second.csv", scheme, model="k-anonymity:4", suppress="0.9", out=tmp_path / "out"
+        tmp_path / "second.csv",
+        scheme,
+        model="k-anonymity:4",
+        suppress="0.9",
+        out=tmp_path / "out",
+        rows_are_persons=True,
     )
     assert published.audit.passed
     ages, zips = published.frame()["age"].unique().to_list(), published.frame()["zip"].unique().to_list()

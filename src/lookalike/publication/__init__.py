@@ -6,7 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.files.tables import read_columns
+from lookalike.files.tables import find_library, read_columns
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend
 from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
 from lookalike.pipeline.run import Stopwatch
@@ -35,17 +36,19 @@ if TYPE_CHECKING:
 __all__ = ["Publication", "publish", "synthesize"]
 
 
+@explain_arguments
 def publish(
     table: Any,
     *,
     model: ModelLike | Iterable[ModelLike],
     algorithm: Algorithm | str | None = None,
     schema: Schema | str | Path | None = None,
-    qi: Iterable[str] = (),
+    qi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
-    carry: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    categorical: Iterable[str] = (),
+    carry: str | Iterable[str] = (),
+    numeric: str | Iterable[str] = (),
+    categorical: str | Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -77,6 +80,9 @@ def publish(
     data frame, a pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not
     published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
+
+    `coarsen` says how sensitive and carried columns become coarser before they are published, by column:
+    `{"salary": {"round": 1000, "top": 90000}}`. Promises are then about the blocks.
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -118,6 +124,7 @@ def publish(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
         household=household,
         persons=PersonSettings(
@@ -145,7 +152,7 @@ def publish(
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, progress, reading)
-        return publish_in_parts(
+        made = publish_in_parts(
             lies_at,
             recipe,
             out,
@@ -157,6 +164,7 @@ def publish(
             notes=notes,
             progress=progress,
         )
+        return replace(made, library=find_library(table))
     watch = Stopwatch()
     with watch.step("read"):
         made_later = made_columns(recipe.persons.fold)
@@ -167,6 +175,7 @@ def publish(
             recipe = asked.choose_method(recipe)
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
     publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    publication = replace(publication, library=find_library(table))
     if scheme_out is not None:
         publication = replace(publication, scheme_out=Path(scheme_out))
         # What cannot be written as asked is refused before anything is written.

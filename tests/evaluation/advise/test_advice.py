@@ -109,7 +109,7 @@ def n_alone(rows: list[tuple[int, ...]], places: tuple[int, ...]) -> int:
 @given(rows_of_four)
 def test_pairs_and_leverage_against_counting(rows: list[tuple[int, ...]]) -> None:
     table = table_of(rows)
-    found = inspect(table, schema=Schema.of(qi="abc", carry="d"))
+    found = inspect(table, schema=Schema.of(qi=list("abc"), carry="d"))
     pairs = singling_pairs(table, found)
     counted = {tuple("abc"[place] for place in pair): n_alone(rows, pair) for pair in combinations(range(3), 2)}
     assert [pair.n_alone for pair in pairs] == sorted((number for number in counted.values() if number), reverse=True)
@@ -123,7 +123,7 @@ def test_pairs_and_leverage_against_counting(rows: list[tuple[int, ...]]) -> Non
 
 def test_sentences() -> None:
     table = table_of([(1, 1, 0, 0), (1, 2, 0, 0), (2, 1, 0, 0), (2, 2, 0, 0), (2, 2, 0, 1)])
-    found = inspect(table, schema=Schema.of(qi="ab", sensitive="c", carry="d"))
+    found = inspect(table, schema=Schema.of(qi=list("ab"), sensitive="c", carry="d"))
     said = {column.name: column.sentence for column in column_advice(table, found)}
     assert said["a"] == '"a": quasi-identifier; without it 3 of the 3 records that stand alone would not.'
     assert said["d"].startswith('"d": carried, though quasi-identifier is suggested, as it has 2 values')

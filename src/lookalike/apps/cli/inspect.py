@@ -58,7 +58,8 @@ def inspect(
     if models and not advise:
         raise RecipeError("--model says what to try, and nothing is tried without --advise. Give both, or neither.")
     promises = parse_promises(models)
-    schema_file, reading, schema = options["schema_file"], reading_from(options), schema_from(options)
+    said = list(_column_flags(options))
+    reading, schema = reading_from(options), schema_from(options)
     given = schema if schema.attributes else None
     if advise:
         note_first_use()
@@ -73,7 +74,9 @@ def inspect(
             raise RecipeError(f"{target} exists already. Name another file, or remove it first.")
         target.write_text(settled.to_yaml(), encoding="utf-8")
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
-    commands = _commands_to_publish(data, settled, advice, reading, write_schema or schema_file)
+    if write_schema:
+        said = ["--schema", write_schema]
+    commands = _commands_to_publish(data, settled, advice, list(_reading_flags(reading)), said)
     if as_json:
         note(*table.notes)
         print_json({**found.to_plain(), "advice": {**advice.to_plain(), "commands": commands}})
@@ -173,35 +176,47 @@ def _print_risks(found: Inspection, show_all: bool) -> None:
 
 
 def _commands_to_publish(
-    data: str, schema: Schema, advice: Advice, reading: Mapping[str, Any], schema_file: str | None
+    data: str, schema: Schema, advice: Advice, reading: Sequence[str], said: Sequence[str]
 ) -> list[str]:
     """What to type to publish the table as advised; nothing where nothing can be advised.
 
-    Roles are given as options, unless a schema file has them or there are very many columns.
+    `said`: what the user said of columns, or where it was written. Otherwise roles are given as options, or by a schema
+    file where there are very many columns.
     """
     if advice.start is None:
         return []
-    by_flags = schema_file is None and len(schema.published) <= _EACH_ON_A_LINE
-    options = list(_reading_flags(reading))
-    if by_flags:
-        for flag, attributes in (
-            ("--qi", schema.quasi),
-            ("--sensitive", schema.sensitive),
-            ("--carry", schema.carried),
-        ):
-            names = ",".join(_quote_name(attribute.name) for attribute in attributes)
-            options += [flag, names] if names else []
-        for attribute in (schema.person, schema.household):
-            options += [] if attribute is None else [f"--{attribute.role}", attribute.name]
-    else:
-        options += ["--schema", schema_file or "schema.yaml"]
-    if schema.unit is not None:
-        options += ["--rows", "one"]
+    commands, columns = [], list(said)
+    if not columns and len(schema.published) <= _EACH_ON_A_LINE:
+        columns = list(_role_flags(schema))
+    elif not columns:
+        columns = ["--schema", "schema.yaml"]
+        commands.append(shlex.join(["lookalike", "inspect", data, *reading, "--write-schema", "schema.yaml"]))
+    options = [*reading, *columns, *(["--rows", "one"] if schema.unit is not None else [])]
     for promise in advice.start.promises:
         options += ["--model", str(promise)]
-    written = shlex.join(["lookalike", "inspect", data, *_reading_flags(reading), "--write-schema", "schema.yaml"])
-    publishing = shlex.join(["lookalike", "publish", data, *options, "--out", "release"])
-    return [publishing] if by_flags or schema_file else [written, publishing]
+    return [*commands, shlex.join(["lookalike", "publish", data, *options, "--out", "release"])]
+
+
+def _role_flags(schema: Schema) -> Iterator[str]:
+    for flag, attributes in (("--qi", schema.quasi), ("--sensitive", schema.sensitive), ("--carry", schema.carried)):
+        if attributes:
+            yield from (flag, ",".join(_quote_name(attribute.name) for attribute in attributes))
+    for attribute in (schema.person, schema.household):
+        if attribute is not None:
+            yield from (f"--{attribute.role}", attribute.name)
+
+
+def _column_flags(options: Mapping[str, Any]) -> Iterator[str]:
+    """The options that say something of columns, as they were given."""
+    for name in ("qi", "sensitive", "carry", "numeric", "categorical"):
+        if options[name]:
+            yield from (f"--{name}", ",".join(map(_quote_name, options[name])))
+    for flag, name in (("--person", "person"), ("--household", "household"), ("--schema", "schema_file")):
+        if options[name]:
+            yield from (flag, options[name])
+    for flag, name in (("--round", "rounded"), ("--coarsen", "coarsen")):
+        for one in options[name]:
+            yield from (flag, one)
 
 
 def _quote_name(name: str) -> str:

@@ -6,7 +6,7 @@ print(la.compare("patients.csv", qi=["age", "sex"], sensitive="diagnosis", model
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +39,7 @@ from lookalike.evaluation.compare.processes import execute_all
 from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
 from lookalike.evaluation.plain import json_text
 from lookalike.files.tables import read_columns
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.recipe import Recipe, select_rows
 from lookalike.pipeline.run import compile_kernels
 from lookalike.progress import Progress, available_cores, silent
@@ -146,18 +147,20 @@ class Comparison:
         return "\n".join([*(line.rstrip() for line in shown), "", *self.remarks()])
 
 
+@explain_arguments
 def compare(
     table: Any,
     *,
-    qi: Iterable[str] = (),
+    qi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
     models: Iterable[ModelsLike],
     algorithms: Iterable[Algorithm | str] = (),
     attacks: Iterable[Attack | str] = ("naive-bayes",),
     schema: Schema | str | Path | None = None,
-    numeric: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    carry: Iterable[str] = (),
+    numeric: str | Iterable[str] = (),
+    categorical: str | Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+    carry: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
     rows: str = APART,
@@ -198,6 +201,7 @@ def compare(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
         household=household,
     )

@@ -100,6 +100,8 @@ def title_problem(title: str) -> str | None:
 def check_titles(**titles: str | None) -> None:
     """RecipeError unless each text, by what it is, can stand in a release."""
     for name, title in titles.items():
+        if title is not None and not isinstance(title, str):
+            raise RecipeError(f"The {name} is a text, not of type {type(title).__name__}.")
         if title is not None and (problem := title_problem(title)) is not None:
             raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
 
