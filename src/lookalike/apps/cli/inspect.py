@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, column_options, model_option, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import (
+    JSON,
+    cell_options,
+    column_options,
+    model_option,
+    reading_from,
+    reading_options,
+    schema_from,
+)
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 from lookalike.errors import RecipeError, counted
 
@@ -29,6 +37,7 @@ _MOST_NAMED, _MOST_ADVISED = 12, 10
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
+@cell_options
 @click.option("--write-schema", type=click.Path(), metavar="FILE", help="Write the suggested schema, to be edited.")
 @click.option(
     "--advise",
@@ -58,7 +67,7 @@ def inspect(
     if models and not advise:
         raise RecipeError("--model says what to try, and nothing is tried without --advise. Give both, or neither.")
     promises = parse_promises(models)
-    said = list(_column_flags(options))
+    said, about_cells = list(_column_flags(options)), list(_cell_flags(options))
     reading, schema = reading_from(options), schema_from(options)
     given = schema if schema.attributes else None
     if advise:
@@ -74,9 +83,9 @@ def inspect(
             raise RecipeError(f"{target} exists already. Name another file, or remove it first.")
         target.write_text(settled.to_yaml(), encoding="utf-8")
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
-    if write_schema:
-        said = ["--schema", write_schema]
-    commands = _commands_to_publish(data, settled, advice, list(_reading_flags(reading)), said)
+    said = ["--schema", write_schema] if write_schema else said
+    reading_flags = [*_reading_flags(reading), *about_cells]
+    commands = _commands_to_publish(data, settled, advice, reading_flags, said)
     if as_json:
         note(*table.notes)
         print_json({**found.to_plain(), "advice": {**advice.to_plain(), "commands": commands}})
@@ -217,6 +226,16 @@ def _column_flags(options: Mapping[str, Any]) -> Iterator[str]:
     for flag, name in (("--round", "rounded"), ("--coarsen", "coarsen")):
         for one in options[name]:
             yield from (flag, one)
+
+
+def _cell_flags(options: Mapping[str, Any]) -> Iterator[str]:
+    """The options that say what cells may show, as they were given."""
+    for name, number in dict(options["frequent"]).items():
+        yield from ("--frequent", f"{name}={number}")
+    if options["longest_set"] is not None:
+        yield from ("--longest-set", str(options["longest_set"]))
+    if options["keep_identifiers"]:
+        yield from ("--keep-identifiers", ",".join(map(_quote_name, options["keep_identifiers"])))
 
 
 def _quote_name(name: str) -> str:

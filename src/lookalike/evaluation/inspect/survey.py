@@ -23,6 +23,7 @@ from lookalike.evaluation.inspect.dependencies import Follows
 from lookalike.evaluation.inspect.persons import Persons, Unsaid, find_persons, find_unsaid
 from lookalike.evaluation.inspect.roles import MOSTLY, Roles, suggest_roles
 from lookalike.evaluation.inspect.suggestions import code_reason, taxonomy_hint
+from lookalike.evaluation.inspect.values import note_values
 from lookalike.files.tables import read_table
 from lookalike.progress import Progress, silent
 
@@ -193,6 +194,7 @@ def inspect(
             *table.notes,
             *_about_persons(persons, unsaid),
             *_about_followers(suggested.follows),
+            *note_values(table, {profile.name: profile.role for profile in profiles}, schema),
             *_notes(table, profiles, schema),
         ),
     )
