@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.date_formats import check_date_format
 from lookalike.data.named_columns import Names, list_columns, name_column
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
@@ -95,6 +96,9 @@ class Attribute:
     """How much a unit of loss in this column counts, against the other columns."""
     taxonomy: Mapping[str, Any] | None = None
     """As written: {tree: ..}, {file: ..}, {intervals: ..}, {prefixes: ..} or {dates: ..}."""
+    prepare: Mapping[str, Any] | None = None
+    """How its values are made coarser before anything else, as {round: 1000} (`coarsening`). Of columns that are
+    published as they are: sensitive and carried ones."""
     order: tuple[str, ...] | None = None
     """The values of an ordered column, least first."""
     low: float | str | None = None
@@ -132,6 +136,12 @@ class Attribute:
             raise SchemaError(
                 f"Column {quoted(self.name)}: only a quasi-identifier may have others: true, not a column of role "
                 f"{self.role}. Leave others out."
+            )
+        if self.prepare is not None and self.role not in (Role.SENSITIVE, Role.CARRIED):
+            raise SchemaError(
+                f"Column {quoted(self.name)}: only a sensitive or a carried column is made coarser beforehand, not one "
+                f"of role {self.role}. Quasi-identifiers are generalised as far as the promise needs; give them a "
+                "taxonomy (intervals, prefixes, dates) for fixed steps."
             )
         for field in ("order", "values", "missing_codes"):
             listed = getattr(self, field)
@@ -173,11 +183,13 @@ class Schema:
         categorical: Names = (),
         person: str | None = None,
         household: str | None = None,
+        coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Schema:
         """A schema, or the one in a file, with other roles and kinds for the columns named.
 
         Columns that it lacks are added at the end; without a schema, those named are all there are. A single column
-        may be named by its text alone.
+        may be named by its text alone. `coarsen` says how values become coarser, by column:
+        {"salary": {"round": 1000}}.
         """
         if schema is not None and not isinstance(schema, Schema | str | Path):
             raise SchemaError(
@@ -217,6 +229,11 @@ class Schema:
                         f"or carried too. {unknown_name('column with a role', name, roles)}"
                     )
                 schema = schema.replace_attribute(replace(schema[name], kind=kind))
+        for name, rule in (coarsen or {}).items():
+            attribute = schema[name]
+            declared = {**(attribute.prepare or {}), **rule}
+            Coarsening(name, declared)
+            schema = schema.replace_attribute(replace(attribute, prepare=declared))
         return schema
 
     def __getitem__(self, name: str) -> Attribute:
@@ -331,11 +348,24 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
         "order": listed["order"],
         "domain": {key: value for key, value in domain.items() if value is not None} or None,
         "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
+        "prepare": None if attribute.prepare is None else dict(attribute.prepare),
     }
     return {key: value for key, value in plain.items() if value is not None}
 
 
-_ENTRY_KEYS = ("name", "role", "kind", "type", "date_format", "missing_codes", "weight", "order", "domain", "taxonomy")
+_ENTRY_KEYS = (
+    "name",
+    "role",
+    "kind",
+    "type",
+    "date_format",
+    "missing_codes",
+    "weight",
+    "order",
+    "domain",
+    "taxonomy",
+    "prepare",
+)
 _FLAGS = ("others", "missing")
 _DOMAIN_KEYS = ("low", "high", "size", "values", *_FLAGS)
 
@@ -360,6 +390,9 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
     taxonomy = entry.get("taxonomy")
     if taxonomy is not None and not isinstance(taxonomy, dict):
         raise SchemaError(f"{where}: taxonomy must be a mapping such as {{prefixes: [3, 2]}}.")
+    prepare = entry.get("prepare")
+    if prepare is not None:
+        Coarsening(name, prepare)
     for key in _FLAGS:
         if not isinstance(domain.get(key, False), bool):
             raise SchemaError(f"{where}: {key} must be true or false.")
@@ -377,6 +410,7 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         missing_codes=_read_list(entry.get("missing_codes"), where, "missing_codes"),
         weight=weight,
         taxonomy=taxonomy,
+        prepare=prepare,
         order=_read_list(entry.get("order"), where, "order"),
         low=_bound(domain.get("low")),
         high=_bound(domain.get("high")),

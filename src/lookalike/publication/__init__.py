@@ -6,7 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,7 @@ def publish(
     carry: str | Iterable[str] = (),
     numeric: str | Iterable[str] = (),
     categorical: str | Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -79,6 +80,9 @@ def publish(
     data frame, a pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not
     published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
+
+    `coarsen` says how sensitive and carried columns become coarser before they are published, by column:
+    `{"salary": {"round": 1000, "top": 90000}}`. Promises are then about the blocks.
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -120,6 +124,7 @@ def publish(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
         household=household,
         persons=PersonSettings(

@@ -9,6 +9,7 @@ from typing import Any
 
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_columns import refuse_repeated
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.files.tables import read_columns
 from lookalike.pipeline.backends import SPARK, Backend, Fragments
@@ -92,14 +93,18 @@ def open_backend(
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
     refuse_repeated(read, recipe.schema, recipe.persons)
-    data = Microdata.encode(read, recipe.schema)
+    # The back end holds the values as they are; they are made coarser where columns are surveyed.
+    prepare = {attribute.name: attribute.prepare for attribute in recipe.schema.attributes}
+    exact = Schema(tuple(replace(attribute, prepare=None) for attribute in recipe.schema.attributes))
+    data = Microdata.encode(read, exact)
+    settled = (replace(attribute, prepare=prepare[attribute.name]) for attribute in data.schema.attributes)
     # Identifiers of persons stay with their rows, to be counted; they are not published.
     units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
     owners = [
         type_values(column.values, column.type).gather(column.codes).alias(name) for name, column in units.items()
     ]
     lies_at = LocalBackend(plain_frame(data).with_columns(owners), source=read.source)
-    return lies_at, replace(recipe, schema=data.schema), tuple(read.notes), ("--part-rows", str(part_rows))
+    return lies_at, replace(recipe, schema=Schema(tuple(settled))), tuple(read.notes), ("--part-rows", str(part_rows))
 
 
 def is_spark_frame(table: object) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ def synthesize(
     schema: Schema | str | Path | None = None,
     numeric: str | Iterable[str] = (),
     categorical: str | Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     carry: str | Iterable[str] = (),
     person: str | None = None,
     contribution: int | None = None,
@@ -70,6 +71,7 @@ def synthesize(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
     )
     read = read_columns(table, given, progress=progress, **reading)

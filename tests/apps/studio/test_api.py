@@ -269,3 +269,26 @@ def test_the_document_describes_refusals(client: TestClient) -> None:
             assert {"404", "422"} <= set(described["responses"]), (method, path)
             schema = described["responses"]["422"]["content"]["application/json"]["schema"]
             assert schema["$ref"].endswith("/Problem")
+
+
+def test_a_sensitive_column_is_published_coarser(client: TestClient) -> None:
+    """What is typed is read, shown again, and part of the schema; another role takes it back."""
+    project = f"/api/projects/{client.post('/api/projects/sample').json()['id']}"
+
+    def put(**settings: object) -> dict[str, object]:
+        column = {"name": "length_of_stay", "role": "sensitive", **settings}
+        answer = client.put(f"{project}/columns", json={"columns": [column]})
+        assert answer.status_code == 200, answer.text
+        return next(one for one in answer.json()["columns"] if one["name"] == "length_of_stay")
+
+    assert put()["coarsen"] == ""
+    assert put(coarsen=" top:30,round:5 ")["coarsen"] == "top:30, round:5"
+    assert put()["coarsen"] == "top:30, round:5"
+    assert "prepare:" in client.get(f"{project}/schema").text
+    page = client.get(project.removeprefix("/api") + "/columns").text
+    assert 'value="top:30, round:5"' in page
+    bad = {"name": "length_of_stay", "role": "sensitive", "coarsen": "round:0"}
+    refused(client.put(f"{project}/columns", json={"columns": [bad]}), "above 0")
+    assert put(role="quasi-identifier")["coarsen"] == ""
+    assert put(coarsen="")["coarsen"] == ""
+    client.delete(project)

@@ -62,6 +62,21 @@ column_options = options_together(
     column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
     click.option("--person", metavar="COLUMN", help="The column that says whose row it is; promises count persons."),
     click.option("--household", metavar="COLUMN", help="The column of households; promises count households instead."),
+    click.option(
+        "--round",
+        "rounded",
+        multiple=True,
+        metavar="COLUMN=STEP",
+        help="Publish a sensitive or carried number as the range that rounds to the same multiple of STEP, as "
+        "salary=1000 (repeatable).",
+    ),
+    click.option(
+        "--coarsen",
+        multiple=True,
+        metavar="COLUMN=RULE",
+        help="Publish a sensitive or carried column coarser: round:1000, top:90, bottom:18, width:0|18|65 (cuts), "
+        "prefix:3, dates:month, groups:North=A|B;South=C, others:merge or level:1 of its taxonomy (repeatable).",
+    ),
     click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
 )
 """`schema_from` makes one schema of them."""
@@ -198,7 +213,34 @@ def schema_from(options: dict[str, Any]) -> Schema:
 
     named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
     columns = {name: options.pop(name) for name in named}
+    columns["coarsen"] = _coarsening_from(options.pop("rounded"), options.pop("coarsen"))
     return Schema.of(options.pop("schema_file") or None, **columns)
+
+
+def _coarsening_from(rounded: tuple[str, ...], coarsen: tuple[str, ...]) -> dict[str, dict[str, object]]:
+    """COLUMN=STEP and COLUMN=RULE as entries of a schema's prepare, by column."""
+    from lookalike.data.coarsening import parse_coarsening
+
+    found: dict[str, dict[str, object]] = {}
+    for flag, given in (("--round", rounded), ("--coarsen", coarsen)):
+        for text in given:
+            # A rule may hold an equals sign, and a column's name may too: the rule begins with a word and a colon.
+            name, sign, rule = text.rpartition("=") if flag == "--round" else _split_rule(text)
+            if not sign or not name or not rule:
+                shown = "salary=1000" if flag == "--round" else "salary=top:90000"
+                raise click.UsageError(f"{flag} takes COLUMN and how, as {shown}, and not {quoted(text)}.")
+            key, value = parse_coarsening(f"round:{rule}" if flag == "--round" else rule)
+            found.setdefault(name, {})[key] = value
+    return found
+
+
+def _split_rule(text: str) -> tuple[str, str, str]:
+    from lookalike.data.coarsening import KEYS
+
+    places = [at for key in KEYS if (at := text.find(f"={key}:")) > 0]
+    if not places:
+        return text.partition("=")
+    return text[: min(places)], "=", text[min(places) + 1 :]
 
 
 def reading_from(options: dict[str, Any]) -> dict[str, Any]:

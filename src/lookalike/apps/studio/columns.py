@@ -16,6 +16,7 @@ from lookalike.apps.studio.openapi import ColumnSettings
 from lookalike.apps.studio.persons import describe_persons, name_unit
 from lookalike.apps.studio.promises import forget_broken
 from lookalike.apps.studio.workspace import Project
+from lookalike.data.coarsening import parse_rules, print_coarsening
 from lookalike.data.microdata import Column, texts_of
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
@@ -71,6 +72,7 @@ def describe_columns(project: Project) -> dict[str, Any]:
                 "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
                 "taxonomy_hint": profile.taxonomy_hint,
                 "order": None if attribute.order is None else list(attribute.order),
+                "coarsen": "" if attribute.prepare is None else print_coarsening(attribute.prepare),
                 "histogram": histogram(column),
             }
         )
@@ -208,9 +210,21 @@ def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
     if column.taxonomy != before.taxonomy or kind is not before.kind:
         # A domain and an order belong to the kind they were declared for.
         before = replace(before, kind=None, taxonomy=None, order=None, low=None, high=None, values=None, size=None)
+        before = replace(before, prepare=None)
     order = before.order if column.order is None else tuple(column.order) or None
     role = _member(Role, column.role, column.name, "role")
-    return replace(before, role=role, kind=kind, weight=column.weight, taxonomy=column.taxonomy, order=order)
+    prepare = before.prepare if column.coarsen is None else parse_rules(column.coarsen)
+    if column.coarsen is None and role not in (Role.SENSITIVE, Role.CARRIED):
+        prepare = None
+    return replace(
+        before,
+        role=role,
+        kind=kind,
+        weight=column.weight,
+        taxonomy=column.taxonomy,
+        order=order,
+        prepare=prepare,
+    )
 
 
 def _member(choices: type[_Choice], text: str, column: str, what: str) -> _Choice:

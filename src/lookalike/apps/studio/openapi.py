@@ -38,6 +38,9 @@ class ColumnSettings(Input):
     taxonomy: dict[str, Any] | None = None
     order: Annotated[list[str], Field(max_length=100_000)] | None = None
     """The values of an ordered column, least first; left out: as it was."""
+    coarsen: Text | None = None
+    """How a sensitive or carried column is published coarser, as `round:1000, top:90000`; empty: not at all; left
+    out: as it was."""
 
 
 class TaxonomyText(Input):

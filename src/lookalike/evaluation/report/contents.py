@@ -18,7 +18,9 @@ from typing import Any
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import Finding
+from lookalike.data.microdata import Domain
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
@@ -286,12 +288,18 @@ def _column_lines(basis: Basis) -> list[ColumnLine]:
         ColumnLine(
             domain.name,
             str(role),
-            "taxonomy" if domain.taxonomy is not None else str(domain.kind),
+            _describe_kind(domain),
             "declared" if domain.declared else "as observed in the table",
             basis.loss_by_column.get(domain.name),
         )
         for domain, role in roles.items()
     ]
+
+
+def _describe_kind(domain: Domain) -> str:
+    if domain.attribute.prepare is not None:
+        return Coarsening(domain.name, domain.attribute.prepare).describe()
+    return "taxonomy" if domain.taxonomy is not None else str(domain.kind)
 
 
 def _round_scores(evaluation: Evaluation) -> dict[str, Any]:

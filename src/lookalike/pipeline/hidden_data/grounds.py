@@ -19,7 +19,7 @@ from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.files.releases.describe import PublishedManifest, quote_text
 
-_DECLARED = ("taxonomy", "order", "low", "high", "values", "size", "date_format", "missing_codes")
+_DECLARED = ("taxonomy", "order", "low", "high", "values", "size", "date_format", "missing_codes", "prepare")
 _DESCRIBED = ("kind", "type", *_DECLARED)
 _FLAGS = {"others": "that further values are one", "missing": "that values may be missing"}
 _NAMES = {
@@ -28,6 +28,7 @@ _NAMES = {
     "size": "number of values",
     "date_format": "date format in the original",
     "missing_codes": "codes for missing values",
+    "prepare": "way of making values coarser",
 }
 
 

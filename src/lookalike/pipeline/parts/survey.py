@@ -28,7 +28,7 @@ from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import DataError, SchemaError, unknown_name
 from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
-from lookalike.pipeline.run import caution_of_distinct
+from lookalike.pipeline.run import caution_of_distinct, caution_of_numbers
 
 _ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
 
@@ -105,6 +105,9 @@ def survey(backend: Backend, schema: Schema) -> Survey:
         domains[attribute.name] = domain
         found.append((values, codes, times))
         notes += said
+        if attribute.role is Role.SENSITIVE:
+            counts_of_values = np.bincount(codes, weights=times, minlength=domain.n_codes).astype(np.int64)
+            notes += caution_of_numbers(domain, counts_of_values)
         if attribute.role is Role.CARRIED:
             notes += caution_of_distinct(attribute.name, len(times), int(times.sum()))
     settled = Schema(

@@ -38,6 +38,7 @@
     const form = part(row, "form").value;
     row.dataset.role = role;
     row.querySelector(".settings").hidden = role !== "quasi-identifier" && role !== "sensitive";
+    row.querySelector(".prepare").hidden = role !== "sensitive" && role !== "carried";
     row.querySelector(".order").hidden = kind !== "ordered";
     row.querySelector(".grouping").hidden = kind === "ordered";
     row.querySelector(".levels").hidden = !form || form === "tree";
@@ -55,6 +56,7 @@
         const found = await studio.call("PUT", studio.api("/columns"), { columns: [column] });
         const now = found.columns.find((one) => one.name === column.name);
         row.dataset.settings = JSON.stringify({ role: now.role, kind: now.kind, weight: now.weight, taxonomy: now.taxonomy });
+        part(row, "coarsen").value = now.coarsen;
         refuse(row, "");
         studio.say("");
         await refresh();
@@ -141,6 +143,7 @@
     const name = event.target.name;
     if (name === "role" || name === "kind" || name === "form") arrange(row);
     if (name === "role" && event.target.value) save(row, { role: event.target.value });
+    if (name === "coarsen") save(row, { coarsen: event.target.value });
     if (name === "kind") {
       const kind = event.target.value || null;
       // Numbers and orders are made coarser freely; fixed groups are for categories.
