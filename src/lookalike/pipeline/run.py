@@ -25,6 +25,7 @@ from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
+from lookalike.data.long_tails import describe_wide_cells
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.person_settings import APART
 from lookalike.data.persons import number_pairs
@@ -151,7 +152,12 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         crowds=crowds,
         losses=losses,
         loss_by_column=by_column,
-        notes=notes_on(prepared, record_map.remarks, by_column, release.withheld.n_suppressed),
+        notes=notes_on(
+            prepared,
+            (*record_map.remarks, *describe_wide_cells(release)),
+            by_column,
+            release.withheld.n_suppressed,
+        ),
         seconds=watch.seconds,
         data=data,
         release=release,

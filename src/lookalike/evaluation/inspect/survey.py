@@ -20,6 +20,7 @@ from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.evaluation.inspect.combinations import Combinations
 from lookalike.evaluation.inspect.persons import Persons, Unsaid, find_persons, find_unsaid
 from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, suggest_role, taxonomy_hint
+from lookalike.evaluation.inspect.values import note_values
 from lookalike.files.tables import read_table
 from lookalike.progress import Progress, silent
 
@@ -166,7 +167,12 @@ def inspect(
         n_duplicates=table.n_rows - n_different,
         persons=persons,
         unsaid=unsaid,
-        notes=(*table.notes, *_about_persons(persons, unsaid), *_notes(table, profiles, schema)),
+        notes=(
+            *table.notes,
+            *_about_persons(persons, unsaid),
+            *note_values(table, {profile.name: profile.role for profile in profiles}, schema),
+            *_notes(table, profiles, schema),
+        ),
     )
 
 
