@@ -76,6 +76,7 @@ def open_backend(
     recipe: Recipe,
     backend: str | None,
     part_rows: int | None,
+    goes_to: str | Path | None,
     progress: Progress,
     reading: dict[str, Any],
 ) -> tuple[Backend, Recipe, tuple[str, ...], tuple[str, ...]]:
@@ -89,17 +90,19 @@ def open_backend(
     from lookalike.files.releases.cells import type_values
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
+    from lookalike.pipeline.series.registry import warn_of_known
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
     refuse_repeated(read, recipe.schema, recipe.persons)
     data = Microdata.encode(read, recipe.schema)
+    notes = (*warn_of_known(goes_to, read, data), *read.notes)
     # Identifiers of persons stay with their rows, to be counted; they are not published.
     units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
     owners = [
         type_values(column.values, column.type).gather(column.codes).alias(name) for name, column in units.items()
     ]
     lies_at = LocalBackend(plain_frame(data).with_columns(owners), source=read.source)
-    return lies_at, replace(recipe, schema=data.schema), tuple(read.notes), ("--part-rows", str(part_rows))
+    return lies_at, replace(recipe, schema=data.schema), notes, ("--part-rows", str(part_rows))
 
 
 def is_spark_frame(table: object) -> bool:
