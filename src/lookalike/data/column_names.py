@@ -105,7 +105,9 @@ def may_number_persons(name: str) -> bool:
     words = words_of(name)
     if find_word(words, OUTSIDE) or find_word(words, SENSITIVE) or numbers_households(name):
         return False
-    return bool(numbers_records(name) or find_word(words, PERSONS) or find_word(words, _CODED) or may_name_persons(name))
+    return bool(
+        numbers_records(name) or find_word(words, PERSONS) or find_word(words, _CODED) or may_name_persons(name)
+    )
 
 
 def words_of(name: str) -> frozenset[str]:

@@ -322,7 +322,7 @@ def test_carried_columns_that_let_a_reader_follow_rows_are_refused(tmp_path: Pat
 
 
 def test_no_figure_tells_which_values_were_made_up(tmp_path: Path) -> None:
-    """Two tables with flu and HIV exchanged: the folders say the same, although all made-up rows have the other value."""
+    """Two tables with flu and HIV exchanged: the folders say the same, although other values are made up."""
     import json
 
     said = []

@@ -102,6 +102,30 @@ def test_forms_that_cannot_be_read_together_are_refused_with_the_reason(
         publish(patients, tmp_path, "two", after=tmp_path / "three", algorithm=algorithm, model=model)
 
 
+def test_promises_about_values_against_who_knows_the_method_are_refused(tmp_path: Path) -> None:
+    patients = draw_patients(60, Randomness(1))
+    asked = {"adversary": "knows-method", "algorithm": "groups"}
+    with pytest.raises(Unsupported, match="This release promises diagnosis=l-diversity:2 against someone who knows"):
+        publish(patients, tmp_path, "one", series="stays", **asked)
+    publish(patients, tmp_path, "one", **asked)
+    others = draw_patients(60, Randomness(2), first=100)
+    with pytest.raises(Unsupported, match="one promises diagnosis=l-diversity:2 against someone who knows"):
+        publish(others, tmp_path, "two", after=tmp_path / "one")
+    publish(patients, tmp_path, "sizes", model="k-anonymity:4", **asked)
+    made = publish(others, tmp_path, "three", after=tmp_path / "sizes", model="k-anonymity:4", **asked)
+    assert made.audit.adversary == "knows-method"
+
+
+def test_an_earlier_release_whose_files_differ_is_refused(tmp_path: Path) -> None:
+    publish(draw_patients(60, Randomness(1)), tmp_path, "one")
+    table = tmp_path / "one" / "release.csv"
+    first, second, *rest = table.read_text().splitlines(keepends=True)
+    old = second.strip().split(",")[-1]
+    table.write_text("".join([first, second.replace(old, "cold" if old != "cold" else "flu"), *rest]))
+    with pytest.raises(DataError, match="disagree"):
+        publish(draw_patients(60, Randomness(2), first=100), tmp_path, "two", after=tmp_path / "one")
+
+
 def test_a_changed_value_is_refused(tmp_path: Path) -> None:
     patients = draw_patients(60, Randomness(1))
     publish(patients, tmp_path, "one", series="stays")
