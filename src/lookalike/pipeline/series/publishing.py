@@ -236,7 +236,7 @@ def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: di
             raise Unsupported(f"{promise} cannot be held against several releases: {reason}.")
     refuse_form(prepared.algorithm.form, "This release")
     if asked.mode in (None, CHECKED):
-        _refuse_method(prepared.promises, prepared.recipe.adversary, "This release")
+        _refuse_method(prepared.promises, prepared.recipe.adversary)
     step = Step(prepared=prepared, names=name_records(table, data), rows=name_rows(data))
     if asked.ledger is not None:
         _open_ledger(step, asked, data)
@@ -245,12 +245,12 @@ def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: di
     return _with_mode(step)
 
 
-def _refuse_method(promises: Sequence[Promise], adversary: str, what: str) -> None:
+def _refuse_method(promises: Sequence[Promise], adversary: str) -> None:
     """Refuse promises about values against somebody who knows the method: releases are read together without it."""
     broken = [str(promise) for promise in promises if not promise.model.about_identity]
     if adversary == KNOWS_METHOD and broken:
         raise Unsupported(
-            f"{what} promises {broken[0]} against someone who knows the method, and several releases are held together "
+            f"{broken[0]} is asked for against someone who knows the method, and several releases are held together "
             "against someone who reads them. Protect against that reader (--adversary reads-release), or promise "
             "k-anonymity alone."
         )
@@ -314,7 +314,6 @@ def _open_earlier(step: Step, release: Path, original: Any, data: Microdata, rea
     contents, opened, class_of_row = read_contents(opened_folder)
     opened.check_files()
     name = f"the release in {release}"
-    _refuse_method(contents.promises, opened.manifest.adversary, f"The release in {release}")
     unit = data.schema.person or data.schema.household
     if original is not None:
         return _by_original(step, name, contents, opened, class_of_row, original, data, reading)
