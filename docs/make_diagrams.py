@@ -98,6 +98,7 @@ class Drawing:
 
 SAYS = {
     "apps": "what users run: command line, studio, papers, samples",
+    "publication": "publish, synthesize",
     "evaluation": "helps the owner decide: inspect, advise, compare, report, charts",
     "pipeline": "from recipe to audited release, whole or in parts; Spark",
     "models": "what is promised",
@@ -133,17 +134,13 @@ def packages() -> str:
             fill = {"audit": AMBER}.get(name, GREEN if len(wide) == 4 else BLUE)
             drawing.box(x, y, share, step - 12, fill)
             drawing.text(x + 12, y + 20, f"{name}/{_members(name)}", 15, bold=True)
-            drawing.text(x + 12, y + 39, SAYS.get(name, ""), 13, fill=SOFT)
+            drawing.text(x + 12, y + 39, SAYS[name], 13, fill=SOFT)
         if small:
             x = left + len(wide) * (share + 10) if wide else left
             drawing.box(x, y, right - x, step - 12, GREY)
-            drawing.text(x + 12, y + 20, "modules:" if wide else _heading(small), 13, fill=SOFT)
+            drawing.text(x + 12, y + 20, "modules:", 13, fill=SOFT)
             drawing.text(x + 12, y + 39, ", ".join(small), 14)
     return drawing.svg()
-
-
-def _heading(modules: Sequence[str]) -> str:
-    return "modules with the public functions:" if "publication" in modules else "a module:"
 
 
 def _members(name: str) -> str:
@@ -340,7 +337,7 @@ def _candidates(form: str, tables: Sequence[tuple[Row, list[Row]]]) -> list[set[
 
 
 def _holds(cell: str, number: int) -> bool:
-    low, _, high = cell.partition("-")
+    low, _, high = cell.partition("..")
     return int(low) <= number <= int(high or low)
 
 

@@ -54,7 +54,7 @@ def test_one_line_from_any_table_to_a_folder(source: str, sources: dict[str, obj
 
 def test_the_same_seed_gives_the_same_release_from_any_source(sources: dict[str, object]) -> None:
     frames = [
-        la.publish(sources[name], qi=QI, sensitive="diagnosis", model="k-anonymity:4", seed=3).frame()
+        la.publish(sources[name], qi=QI, sensitive="diagnosis", model="k-anonymity:4", seed=3).to_polars()
         for name in ("path", "polars", "pandas")
     ]
     assert frames[0].equals(frames[1])

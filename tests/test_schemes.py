@@ -57,7 +57,12 @@ def test_a_second_hospital_is_published_and_audited(scheme: Path, tmp_path: Path
     frame = second_hospital()
     frame.write_csv(tmp_path / "second.csv")
     published = la.apply_scheme(
-        tmp_path / "second.csv", scheme, model="k-anonymity:4", suppress="0.9", out=tmp_path / "out"
+        tmp_path / "second.csv",
+        scheme,
+        model="k-anonymity:4",
+        suppress="0.9",
+        out=tmp_path / "out",
+        rows_are_persons=True,
     )
     assert published.audit.passed
     ages, zips = published.frame()["age"].unique().to_list(), published.frame()["zip"].unique().to_list()
@@ -103,7 +108,7 @@ def test_whole_cells_are_left_out_up_to_the_share() -> None:
         la.apply_scheme(table, given, suppress="0.2499")
     made = la.apply_scheme(table, given, suppress="0.25")
     assert made.release.withheld.n_suppressed == 2
-    assert made.frame()["age"].to_list() == ["18-39"] * 6
+    assert made.frame()["age"].to_list() == ["18..39"] * 6
     with pytest.raises(Infeasible, match="None of the 2 cells"):
         la.apply_scheme(table, given, model="k-anonymity:7", suppress=1)
     with pytest.raises(RecipeError, match="suppress"):

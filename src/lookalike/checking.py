@@ -30,13 +30,16 @@ from lookalike.files.releases.private import (
     read_record_map,
     read_salt,
 )
+from lookalike.metrics.shared.losses import explain_suppressed
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
 from lookalike.pipeline.run import name_domains
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 
+@explain_arguments
 def verify(
     original: Any,
     release: str | Path,
@@ -182,6 +185,7 @@ class Measured(dict[str, float]):
         }
 
 
+@explain_arguments
 def measure(
     original: Any,
     release: str | Path,
@@ -208,6 +212,8 @@ def measure(
         examined = pipeline.examine(data, reopened.release, (), record_of_row=record_of_row, progress=progress)
         crowds = examined.exposure(None).crowds
     found = Measured(*pipeline.measure(data, reopened.release, crowds), reopened)
+    if said := explain_suppressed(reopened.release.withheld.n_suppressed):
+        found.notes = (*found.notes, said)
     if data.persons is not None:
         noun = data.schema.unit_name
         sizes = f"Sizes of groups are numbers of different {noun}s" if crowds else f"Sizes by {noun}s are not known"
@@ -215,12 +221,13 @@ def measure(
     return found
 
 
+@explain_arguments
 def attack(
     original: Any,
     release: str | Path,
     *,
-    attacks: Iterable[Attack | str] = (),
-    others: Sequence[str | Path] = (),
+    attacks: Attack | str | Iterable[Attack | str] = (),
+    others: str | Path | Sequence[str | Path] = (),
     private: str | Path | None = None,
     schema: Schema | str | Path | None = None,
     person: str | None = None,
@@ -247,6 +254,7 @@ def attack(
             "the table that the release was made from."
         )
     graph, record_of_row = (None, None) if private is None else _read_private(Path(private), reopened)
+    others_listed = [others] if isinstance(others, str | Path) else others
     target = Target(
         release=reopened.release,
         original=reopened.data,
@@ -254,12 +262,14 @@ def attack(
         algorithm=reopened.algorithm,
         graph=graph,
         record_of_row=record_of_row,
-        others=tuple(reopen(original, other, given).release for other in others),
+        others=tuple(reopen(original, other, given).release for other in others_listed),
     )
-    chosen = [parse_attack(one) if isinstance(one, str) else one for one in attacks]
+    listed = [attacks] if isinstance(attacks, str | Attack) else attacks
+    chosen = [parse_attack(one) if isinstance(one, str) else one for one in listed]
     return attack_target(target, chosen, Randomness(seed), progress)
 
 
+@explain_arguments
 def fidelity(
     original: Any,
     release: str | Path,

@@ -63,6 +63,10 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     'There is no column "agee". Did you mean "age"? Known: age, sex.'
     """
     names = list(known)
+    several = [piece.strip() for piece in re.split(r"[,;|]|\s+", name) if piece.strip()]
+    if what == "column" and len(several) > 1 and set(several) <= set(names):
+        listed = ", ".join(quoted(one) for one in several)
+        return f"{quoted(name)} names several columns. Write {','.join(several)} (in Python: [{listed}])."
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not near and name:
         near = [other for other in names if name.casefold() in other.casefold() or other.casefold() in name.casefold()]

@@ -8,6 +8,7 @@ Independent parts take `child` streams named by a label, so results do not depen
 from __future__ import annotations
 
 import hashlib
+import operator
 import secrets
 from collections.abc import Callable
 
@@ -15,6 +16,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
 from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
 from numpy.typing import NDArray
+
+from lookalike.errors import RecipeError
 
 _KEY_BYTES = 32
 _NONCE = bytes(16)
@@ -33,7 +36,7 @@ class Randomness:
         elif seed is None:
             self._key = secrets.token_bytes(_KEY_BYTES)
         else:
-            self._key = _digest(b"seed", str(int(seed)).encode())
+            self._key = _digest(b"seed", str(_whole(seed)).encode())
         self._stream: CipherContext = Cipher(ChaCha20(self._key, _NONCE), mode=None).encryptor()
 
     def child(self, *label: str | int) -> Randomness:
@@ -77,6 +80,13 @@ class Randomness:
     def shuffle(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """The values in random order."""
         return values[self.permutation(len(values))]
+
+
+def _whole(seed: object) -> int:
+    try:
+        return operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        raise RecipeError(f"seed is of type {type(seed).__name__}. Give a whole number, or leave it out.") from None
 
 
 def _from_key(key: bytes) -> Randomness:

@@ -8,6 +8,7 @@ la.apply_scheme("february.csv", "scheme.yaml", suppress=0.02).write("february")
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ from lookalike.data.scheme import Scheme
 from lookalike.errors import RecipeError
 from lookalike.files.releases.describe import check_titles
 from lookalike.files.schemes import read_scheme
-from lookalike.files.tables import read_columns
+from lookalike.files.tables import find_library, read_columns
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.recipe import ModelLike, Recipe, parse_promises, prepare
 from lookalike.pipeline.run import Stopwatch
 from lookalike.progress import Progress, silent
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from lookalike.pipeline.series.publishing import Earlier
 
 
+@explain_arguments
 def apply_scheme(
     table: Any,
     scheme: Scheme | str | Path,
@@ -103,6 +106,7 @@ def apply_scheme(
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
     named = title or "Anonymised table"
     publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    publication = replace(publication, library=find_library(table))
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication

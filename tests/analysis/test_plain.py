@@ -69,7 +69,7 @@ def test_cells_are_drawn_evenly_over_what_they_may_hide(folder: Path) -> None:
     """The first group has ages from 28 to 41 and four workplaces of which one is missing."""
     worlds = lookalike.sample(folder, worlds=400, seed=2)
     published = pl.read_csv(folder / "release.csv", infer_schema=False)
-    rows = np.flatnonzero((published["age"] == "28-41").to_numpy())
+    rows = np.flatnonzero((published["age"] == "28..41").to_numpy())
     ages = np.concatenate([frame["age"].gather(rows).to_numpy() for frame in worlds])
     counts = np.bincount(ages - 28)
     assert len(counts) == 14

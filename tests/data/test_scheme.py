@@ -74,13 +74,13 @@ def test_cells_and_outer_cells_of_a_tree() -> None:
     )
     assert KD.n_cells == 5
     assert show(KD, data) == [
-        ("18-39", "*", "any"),
-        ("40-90", "M", "any"),
-        ("40-90", "F", "12*"),
-        ("40-90", "F", "131"),
-        ("40-90", "F", None),
-        ("40-90", None, "(other)"),
-        ("40-90", "(other)", "12*"),
+        ("18..39", "*", "any"),
+        ("40..90", "M", "any"),
+        ("40..90", "F", "12*"),
+        ("40..90", "F", "131"),
+        ("40..90", "F", None),
+        ("40..90", None, "(other)"),
+        ("40..90", "(other)", "12*"),
         ("<=17", "*", "any"),
         (">=91", "M", "any"),
     ]
@@ -94,7 +94,7 @@ def test_full_domain_cells_are_products() -> None:
     scheme = Scheme(schema=SCHEMA, starts={"age": (30, 50), "zip": ("13*",)})
     data = encode(scheme, age=[18, 29, 30, 49, 50, 90], sex=["F"] * 6, zip=["121", "122", "131", None, "121", "131"])
     assert scheme.n_cells == 6
-    assert [cells[0] for cells in show(scheme, data)] == ["18-29", "18-29", "30-49", "30-49", "50-90", "50-90"]
+    assert [cells[0] for cells in show(scheme, data)] == ["18..29", "18..29", "30..49", "30..49", "50..90", "50..90"]
     assert scheme.locate(data).cell_of_record.tolist()[0] == scheme.locate(data).cell_of_record.tolist()[1]
 
 
@@ -108,8 +108,8 @@ def test_decimals_share_ends_and_days_do_not() -> None:
         stage=["I", "III", "IV"],
     )
     assert show(scheme, data) == [
-        ("40-60.5", "2024-01-01/2024-01-15", "I"),
-        ("60.5-120", "2024-01-16/2024-01-31", "II to III"),
+        ("40..60.5", "2024-01-01..2024-01-15", "I"),
+        ("60.5..120", "2024-01-16..2024-01-31", "II to III"),
         (">=120", None, "(other)"),
     ]
 

@@ -248,19 +248,19 @@ def test_files_that_cannot_be_read_are_said(tmp_path: Path) -> None:
 def test_intervals_of_whole_numbers() -> None:
     tree = made({"intervals": [10, 50]}, [-3, 0, 9, 10, 49, 50])
     assert paths_of(tree) == [
-        ("-3", "-10--1", "-50--1", ROOT),
-        ("0", "0-9", "0-49", ROOT),
-        ("9", "0-9", "0-49", ROOT),
-        ("10", "10-19", "0-49", ROOT),
-        ("49", "40-49", "0-49", ROOT),
-        ("50", "50-59", "50-99", ROOT),
+        ("-3", "[-10..-1]", "[-50..-1]", ROOT),
+        ("0", "0..9", "0..49", ROOT),
+        ("9", "0..9", "0..49", ROOT),
+        ("10", "10..19", "0..49", ROOT),
+        ("49", "40..49", "0..49", ROOT),
+        ("50", "50..59", "50..99", ROOT),
     ]
 
 
 def test_intervals_from_an_origin() -> None:
-    assert path_of(made({"intervals": [10], "origin": 5}, [14, 15]), "14") == ("14", "5-14", ROOT)
-    assert path_of(made({"intervals": 10}, [14]), "14") == ("14", "10-19", ROOT)
-    assert path_of(made({"intervals": [1, 5]}, [14]), "14") == ("14", "10-14", ROOT), "a length of 1 says nothing new"
+    assert path_of(made({"intervals": [10], "origin": 5}, [14, 15]), "14") == ("14", "5..14", ROOT)
+    assert path_of(made({"intervals": 10}, [14]), "14") == ("14", "10..19", ROOT)
+    assert path_of(made({"intervals": [1, 5]}, [14]), "14") == ("14", "10..14", ROOT), "a length of 1 says nothing new"
 
 
 def test_intervals_of_fractions_are_half_open() -> None:
@@ -277,7 +277,7 @@ def test_intervals_of_fractions_are_half_open() -> None:
 def test_intervals_of_numbers_beyond_floats_are_exact() -> None:
     big = (1 << 60) + 1
     low = big // 10 * 10
-    assert path_of(made({"intervals": [10]}, [big]), str(big)) == (str(big), f"{low}-{low + 9}", ROOT)
+    assert path_of(made({"intervals": [10]}, [big]), str(big)) == (str(big), f"{low}..{low + 9}", ROOT)
 
 
 @given(
@@ -358,10 +358,10 @@ def test_dates_by_their_calendar() -> None:
     ]
     levels = ["day", "month", "quarter", "year", "decade"]
     assert paths_of(made({"dates": levels}, days)) == [
-        ("2019-12-31", "2019-12", "2019-Q4", "2019", "2010s", ROOT),
-        ("2020-01-01", "2020-01", "2020-Q1", "2020", "2020s", ROOT),
-        ("2020-04-09", "2020-04", "2020-Q2", "2020", "2020s", ROOT),
-        ("2021-05-01", "2021-05", "2021-Q2", "2021", "2020s", ROOT),
+        ("2019-12-31", "2019-M12", "2019-Q4", "2019", "2010s", ROOT),
+        ("2020-01-01", "2020-M01", "2020-Q1", "2020", "2020s", ROOT),
+        ("2020-04-09", "2020-M04", "2020-Q2", "2020", "2020s", ROOT),
+        ("2021-05-01", "2021-M05", "2021-Q2", "2021", "2020s", ROOT),
     ]
 
 
@@ -375,7 +375,7 @@ def test_weeks_follow_the_iso_calendar() -> None:
 def test_moments_have_dates_too() -> None:
     moments = [datetime.datetime(2020, 1, 1, 8), datetime.datetime(2020, 1, 1, 9), datetime.datetime(2020, 2, 1)]
     tree = made({"dates": ["day", "month"]}, moments)
-    assert path_of(tree, "2020-01-01 08:00:00") == ("2020-01-01 08:00:00", "2020-01-01", "2020-01", ROOT)
+    assert path_of(tree, "2020-01-01 08:00:00") == ("2020-01-01 08:00:00", "2020-01-01", "2020-M01", ROOT)
     assert tree.labels[tree.lowest_common(0, 1)] == "2020-01-01"
 
 

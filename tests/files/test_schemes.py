@@ -115,15 +115,15 @@ def test_a_mapping_lists_every_value(tmp_path: Path) -> None:
     lines = list(csv.DictReader(io.StringIO(path.read_text())))
     ages = {line["from"]: line["to"] for line in lines if line["column"] == "age"}
     assert list(map(int, ages)) == list(range(18, 91))
-    assert (ages["18"], ages["29"], ages["30"], ages["90"]) == ("18-29", "18-29", "30-59", "60-90")
+    assert (ages["18"], ages["29"], ages["30"], ages["90"]) == ("18..29", "18..29", "30..59", "60..90")
     assert [(line["from"], line["to"]) for line in lines if line["column"] == "sex"] == [("F", "*"), ("M", "*")]
     assert [(line["from"], line["to"]) for line in lines if line["column"] == "weight"] == [
-        ("40-60.5", "40-60.5"),
-        ("60.5-120", "60.5-120"),
+        ("40..60.5", "40..60.5"),
+        ("60.5..120", "60.5..120"),
     ]
     days = [(line["from"], line["to"]) for line in lines if line["column"] == "day"]
     assert days[-1] == ("", "")
-    assert days[0] == ("2024-01-01/2024-01-15",) * 2
+    assert days[0] == ("2024-01-01..2024-01-15",) * 2
 
 
 def test_cuts_that_depend_on_other_columns_are_no_mapping(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_cuts_that_depend_on_other_columns_are_no_mapping(tmp_path: Path) -> Non
     even = (Cut("age", 40), Cut("sex", "M"), Cell(), Cell(), Cut("sex", "M"), Cell(), Cell())
     write_scheme(tmp_path / "scheme.csv", Scheme(schema=Schema((AGE, SEX)), parts=even))
     text = (tmp_path / "scheme.csv").read_text()
-    assert "age,18,18-39" in text
+    assert "age,18,18..39" in text
     assert "sex,F,F" in text
 
 

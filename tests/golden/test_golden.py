@@ -71,7 +71,7 @@ def test_what_a_later_version_adds_to_a_format_is_read_past_and_not_audited(tmp_
     assert not audit.passed
     (failed,) = (check for check in audit.checks if not check.passed)
     assert failed.name == "description"
-    assert 'has "licenses" in datapackage.json, which format 2 of releases does not have' in failed.detail
+    assert 'has "licenses" in datapackage.json, which format 3 of releases does not have' in failed.detail
     assert "Use a newer lookalike to audit it" in failed.detail
 
 

@@ -134,5 +134,5 @@ def test_models_are_listed_in_plain_rows() -> None:
 
 
 def test_an_equals_sign_where_a_colon_should_be_is_pointed_out() -> None:
-    with pytest.raises(RecipeError, match="Write k-anonymity:NUMBER"):
+    with pytest.raises(RecipeError, match="Write k-anonymity:5"):
         parse_promise("k-anonymity=5")

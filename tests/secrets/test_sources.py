@@ -25,7 +25,11 @@ OTHER_GENERATORS = {
     "algorithms/groups/linear_programs.py": "prices drawn once, the same for every table: they choose among plans",
     "audit/order/sorting.py": "which records the test for sorted rows looks at; it publishes nothing",
     "audit/order/input_order.py": "which records the test for row order looks at; it publishes nothing",
+    "pipeline/series/placing.py": "who makes room when people are placed in an earlier release; it publishes nothing",
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
+    "evaluation/advise/advice.py": "which row of each person the advice looks at; it stays with the steward",
+    "data/person_columns.py": "which rows are compared to see whether a column says whose they are; refusals only",
+    "pipeline/backends/local.py": "which repeating values are looked at to refuse them; nothing is published",
     "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
     "apps/papers/datasets.py": "the papers' experiments",
     "apps/papers/experiments.py": "the papers' experiments",
@@ -52,6 +56,7 @@ LOGGED = {
 }
 OPERATING_SYSTEM = {
     "randomness.py": "the key of the stream",
+    "pipeline/series/people.py": "the key of the digests in a ledger",
     "files/releases/parts.py": "names of files that are not kept",
     "files/databases/write.py": "names of tables that are not kept",
     "apps/studio/results.py": "names of files that are not kept",

@@ -28,7 +28,8 @@ from lookalike.data.worlds import draw_world
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.plain import check_plain_target, value_frame, write_plain
-from lookalike.files.releases.read import find_release
+from lookalike.files.releases.read import Unwritten, find_release
+from lookalike.files.tables.handing_back import POLARS, check_library, hand_back
 from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -44,14 +45,23 @@ _SAID = {
 
 
 def sample(
-    folder: str | Path, *, worlds: int = _WORLDS, seed: int | None = None, progress: Progress = silent
-) -> list[pl.DataFrame]:
+    folder: str | Path | Unwritten,
+    *,
+    worlds: int = _WORLDS,
+    seed: int | None = None,
+    frames: str | None = None,
+    progress: Progress = silent,
+) -> list[Any]:
     """Plain tables that a release may come from: `worlds` of them, each with the columns and types of the original.
 
     No row of them is about a person. Do what you want to do with each table, then `pool` the results: how far they
     differ tells how much the release leaves open. A seed only repeats a draw; it gives nothing away.
+
+    `folder` may be what `publish` gave, which is read as its folder would be. `frames`: the library of the tables
+    ("polars", "pandas" or "arrow"); by default that of the table that was published, and Polars for a folder.
     """
-    return list(Plain.of(folder).draw(worlds, seed, progress))
+    library = check_library(frames or str(getattr(folder, "library", POLARS)))
+    return [hand_back(world, library) for world in Plain.of(folder).draw(worlds, seed, progress)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +71,7 @@ class Plain:
     release: Release
 
     @classmethod
-    def of(cls, folder: str | Path) -> Plain:
+    def of(cls, folder: str | Path | Unwritten) -> Plain:
         return cls(read_alone(find_release(folder)))
 
     @property

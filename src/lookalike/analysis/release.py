@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.analysis.columns import hand_back_tables, list_columns
 from lookalike.analysis.conditions import Where, satisfies
 from lookalike.analysis.counts import (
     LEVEL,
@@ -43,7 +44,8 @@ from lookalike.errors import RecipeError, counted, quoted, unknown_name
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import value_series
 from lookalike.files.releases.describe import PublishedManifest, named_matrices
-from lookalike.files.releases.read import find_release
+from lookalike.files.releases.read import Unwritten, find_release
+from lookalike.files.tables.handing_back import ARROW, PANDAS, POLARS, check_library, hand_back
 
 _BASELINE = "baseline"
 _METHODS = {
@@ -81,10 +83,16 @@ class _Side(NamedTuple):
         return distinct_rows(self.codes[kept][:, self.places(names)])[0]
 
 
-def open_release(folder: str | Path) -> PublishedRelease:
-    """A release folder, to be analysed; every file is read once."""
+def open_release(folder: str | Path | Unwritten, *, frames: str | None = None) -> PublishedRelease:
+    """A release folder, to be analysed; every file is read once.
+
+    What `publish` gave is read as its folder would be, without one being written. `frames`: the library that tables,
+    counts and samples come in ("polars", "pandas" or "arrow"); by default that of the table that was published, and
+    Polars for a folder.
+    """
+    library = check_library(frames or str(getattr(folder, "library", POLARS)))
     found = find_release(folder)
-    return PublishedRelease(found.manifest, found.frames, read_alone(found))
+    return PublishedRelease(found.manifest, found.frames, read_alone(found), library)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +104,8 @@ class PublishedRelease:
     """The tables as published."""
     release: Release
     """The same in codes."""
+    library: str = POLARS
+    """The library of the frames that are handed out."""
 
     def __repr__(self) -> str:
         domains, what = self.release.domains, counted(self.release.n_rows, "row")
@@ -108,6 +118,30 @@ class PublishedRelease:
             changed, how = domains.quasi, "generalised"
         names = ", ".join(domain.name for domain in changed)
         return f"<{self.manifest.title}: {what}, {names} {how} by {self.manifest.algorithm}>"
+
+    def to_polars(self, *, bounds: bool = False, midpoints: bool = False, groups: bool = False) -> Any:
+        """The published table, generalised cells as text; a mapping of tables where there are several.
+
+        `bounds` adds what cells allow: `age_low` and `age_high` of numbers, dates and ordered values, `sex_values` (a
+        list) of others, and `age_missing` where a cell may hide a missing value. `midpoints` adds `age_mid`, halfway
+        between the ends. `groups` adds the number of the group: rows whose cells are the same.
+        """
+        return self._frames(POLARS, bounds=bounds, midpoints=midpoints, groups=groups)
+
+    def to_pandas(self, *, bounds: bool = False, midpoints: bool = False, groups: bool = False) -> Any:
+        """The same as frames of pandas (`to_polars`); needs pandas and nothing else."""
+        return self._frames(PANDAS, bounds=bounds, midpoints=midpoints, groups=groups)
+
+    def to_arrow(self, *, bounds: bool = False, midpoints: bool = False, groups: bool = False) -> Any:
+        """The same as Arrow tables (`to_polars`); needs pyarrow."""
+        return self._frames(ARROW, bounds=bounds, midpoints=midpoints, groups=groups)
+
+    def frame(self, *, bounds: bool = False, midpoints: bool = False, groups: bool = False) -> Any:
+        """The same in the library that this release hands out (`to_polars`)."""
+        return self._frames(self.library, bounds=bounds, midpoints=midpoints, groups=groups)
+
+    def _frames(self, library: str, **asked: bool) -> Any:
+        return hand_back_tables(list_columns(self.manifest.tables, self.tables, self.release, **asked), library)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -157,9 +191,7 @@ class PublishedRelease:
         answers = estimate_counts(queries, release, "uniform" if method == "uniform" else "weighted")
         return Estimate(float(answers.counts[0]), float(answers.errors[0]), n_rows, method)
 
-    def counts(
-        self, column: str, where: Where | None = None, *, clip: bool = False, level: float = LEVEL
-    ) -> pl.DataFrame:
+    def counts(self, column: str, where: Where | None = None, *, clip: bool = False, level: float = LEVEL) -> Any:
         """How many people have each value of a column, among those that satisfy the conditions; see `crosstab`."""
         return self.crosstab((), column, where, clip=clip, level=level)
 
@@ -171,7 +203,7 @@ class PublishedRelease:
         *,
         clip: bool = False,
         level: float = LEVEL,
-    ) -> pl.DataFrame:
+    ) -> Any:
         """How many people have each combination of values, among those that satisfy the conditions.
 
         `published` is how many rows show the combination; it is left out where no row of the release does.
@@ -197,9 +229,9 @@ class PublishedRelease:
             while name in frame:
                 name += "_"
             frame[name] = pl.Series(numbers)
-        return pl.DataFrame(frame)
+        return hand_back(pl.DataFrame(frame), self.library)
 
-    def query(self, sql: str, *, level: float = LEVEL) -> Estimate | pl.DataFrame:
+    def query(self, sql: str, *, level: float = LEVEL) -> Any:
         """A count in SQL: an estimate, or with GROUP BY a frame as `crosstab` gives it.
 
         SELECT COUNT(*) [, columns] [WHERE conditions joined by AND; OR between conditions on one column]
@@ -213,9 +245,9 @@ class PublishedRelease:
             return self.count(question.where)
         return self.crosstab(question.group_by[:-1], question.group_by[-1], question.where, level=level)
 
-    def sample(self, worlds: int = 5, seed: int | None = None) -> list[pl.DataFrame]:
+    def sample(self, worlds: int = 5, seed: int | None = None) -> list[Any]:
         """Plain tables that the release may come from, with the columns and types of the original; see `pool`."""
-        return list(Plain(self.release).draw(worlds, seed))
+        return [hand_back(world, self.library) for world in Plain(self.release).draw(worlds, seed)]
 
     def _check_columns(self, names: Iterable[str]) -> None:
         for name in names:

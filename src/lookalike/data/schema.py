@@ -20,7 +20,7 @@ A taxonomy is kept here as it was written; `taxonomy.build` makes it a tree once
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Any, TypeVar
 import yaml
 
 from lookalike.data.date_formats import check_date_format
+from lookalike.data.named_columns import Names, list_columns, name_column
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
@@ -165,22 +166,30 @@ class Schema:
         cls,
         schema: Schema | str | Path | None = None,
         *,
-        qi: Iterable[str] = (),
-        sensitive: str | Iterable[str] = (),
-        carry: Iterable[str] = (),
-        numeric: Iterable[str] = (),
-        categorical: Iterable[str] = (),
+        qi: Names = (),
+        sensitive: Names = (),
+        carry: Names = (),
+        numeric: Names = (),
+        categorical: Names = (),
         person: str | None = None,
         household: str | None = None,
     ) -> Schema:
         """A schema, or the one in a file, with other roles and kinds for the columns named.
 
-        Columns that it lacks are added at the end; without a schema, those named are all there are.
+        Columns that it lacks are added at the end; without a schema, those named are all there are. A single column
+        may be named by its text alone.
         """
+        if schema is not None and not isinstance(schema, Schema | str | Path):
+            raise SchemaError(
+                f"schema is of type {type(schema).__name__}. Give a Schema (Schema.of, suggest_schema) or the path of "
+                "a schema file."
+            )
         schema = cls.load(schema) if isinstance(schema, str | Path) else schema or cls(())
-        sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
+        qi, sensitive = list_columns(qi, "qi"), list_columns(sensitive, "sensitive")
+        carry = list_columns(carry, "carry")
+        numeric, categorical = list_columns(numeric, "numeric"), list_columns(categorical, "categorical")
         named: dict[str, Role] = {}
-        single = {Role.PERSON: person, Role.HOUSEHOLD: household}
+        single = {Role.PERSON: name_column(person, "person"), Role.HOUSEHOLD: name_column(household, "household")}
         for role, name in single.items():
             # A column named now replaces the one that the schema has in that role.
             for other in schema._with_role(role) if name is not None else ():

@@ -4,9 +4,9 @@ A taxonomy is written as one of
 
     {tree: {Any: {Heart: [angina, murmur], Head: [migraine]}}}   nested mapping, lists of leaves at the ends
     {file: diseases.csv}             one line a leaf: leaf;parent;...;root
-    {intervals: [10, 50]}            numbers: intervals of length 10, then 50 (optional `origin`)
+    {intervals: [10, 50]}            numbers: intervals of length 10, then 50 (30..39; optional `origin`)
     {prefixes: [3, 2]}               text: the first 3 characters, then the first 2 (121** and 12***)
-    {dates: [month, year]}           dates: by month, then by year (also day, week, quarter, decade)
+    {dates: [month, year]}           dates: by month (2024-M03), then by year (also day, week, quarter, decade)
 
 and `build` makes it a tree over the values that a column has. Every tree ends in one root.
 Missing values, where a column has them, are one more leaf under the root, the last one.
@@ -18,7 +18,8 @@ import csv
 import datetime
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -150,8 +151,9 @@ class Taxonomy:
         return {label: node for node, label in enumerate(self.labels)}
 
     def node(self, label: str) -> int | None:
-        """The node of that label, if there is one."""
-        return self._node_of.get(label)
+        """The node of that label, if there is one; the labels that version 0.1.0 gave (`old_label`) are known too."""
+        spellings = (label, *_new_labels(label))
+        return next((self._node_of[spelling] for spelling in spellings if spelling in self._node_of), None)
 
     def children(self, node: int) -> NDArray[np.int32]:
         return np.flatnonzero(self.parents == node).astype(np.int32)
@@ -299,10 +301,40 @@ def _interval_paths(
     ]
 
 
+def _join_ends(low: str, high: str) -> str:
+    """Two whole numbers as the cells of a release write a range of them."""
+    return f"[{low}..{high}]" if low.startswith("-") else f"{low}..{high}"
+
+
+_RANGE_LABEL = re.compile(r"(\[?)(-?\d+)\.\.(-?\d+)(\]?)")
+_MONTH_LABEL = re.compile(r"(\d{4,})-M(\d\d)")
+_OLD_RANGE_LABEL = re.compile(r"(-?\d+)-(-?\d+)")
+_OLD_MONTH_LABEL = re.compile(r"(\d{4,})-(\d\d)")
+
+
+def old_label(label: str) -> str:
+    """What version 0.1.0 called a node of a rule: `30-39` and `2024-03`, which spreadsheets take for dates.
+
+    >>> old_label("30..39"), old_label("[-10..-1]"), old_label("2024-M03"), old_label("2024")
+    ('30-39', '-10--1', '2024-03', '2024')
+    """
+    if (ends := _RANGE_LABEL.fullmatch(label)) is not None and label == _join_ends(ends[2], ends[3]):
+        return f"{ends[2]}-{ends[3]}"
+    return f"{month[1]}-{month[2]}" if (month := _MONTH_LABEL.fullmatch(label)) is not None else label
+
+
+def _new_labels(label: str) -> Iterator[str]:
+    """What a node is called now that may have been called so."""
+    if (ends := _OLD_RANGE_LABEL.fullmatch(label)) is not None:
+        yield _join_ends(ends[1], ends[2])
+    if (month := _OLD_MONTH_LABEL.fullmatch(label)) is not None:
+        yield f"{month[1]}-M{month[2]}"
+
+
 def _interval_label(number: Fraction, width: Fraction, start: Fraction, whole: bool) -> str:
     low = start + math.floor((number - start) / width) * width
     if whole:
-        return f"{int(low)}" if width == 1 else f"{int(low)}-{int(low + width) - 1}"
+        return f"{int(low)}" if width == 1 else _join_ends(f"{int(low)}", f"{int(low + width) - 1}")
     return f"[{float(low):.12g}, {float(low + width):.12g})"
 
 
@@ -321,7 +353,7 @@ def _prefix_paths(
 _DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
     "day": lambda date: f"{date:%Y-%m-%d}",
     "week": lambda date: f"{date.isocalendar().year}-W{date.isocalendar().week:02d}",
-    "month": lambda date: f"{date.year:04d}-{date.month:02d}",
+    "month": lambda date: f"{date.year:04d}-M{date.month:02d}",
     "quarter": lambda date: f"{date.year:04d}-Q{(date.month + 2) // 3}",
     "year": lambda date: f"{date.year:04d}",
     "decade": lambda date: f"{date.year // 10 * 10:04d}s",

@@ -20,7 +20,7 @@ from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
-from lookalike.errors import LookalikeError, RecipeError, quoted
+from lookalike.errors import DataError, LookalikeError, RecipeError, quoted
 from lookalike.evaluation.counting import Counting, count_whom
 from lookalike.files.releases.describe import REWRITTEN
 from lookalike.files.releases.other_tools import read_foreign_table
@@ -69,7 +69,7 @@ class Reopened:
 
 def reopen(
     original: Any,
-    release: str | Path,
+    release: str | Path | object,
     schema: Schema | str | Path | None = None,
     *,
     suppressed: int = 0,
@@ -86,6 +86,16 @@ def reopen(
     names.
     """
     counting = counting or Counting()
+    if not isinstance(release, str | Path):
+        is_made = hasattr(release, "owners_report")
+        remedy = (
+            'Write it first (made.write("release")) and name the folder, or look at made.audit, made.losses and '
+            "made.fidelity()."
+        )
+        raise DataError(
+            f"The release is a {type(release).__name__}, not a path. "
+            f"{remedy if is_made else 'Give its folder, or the file of another tool.'}"
+        )
     if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
         raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
     given = Schema.of(schema)

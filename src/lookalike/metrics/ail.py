@@ -27,6 +27,7 @@ class AverageInformationLoss(MeanOverRows):
     title = "Average information loss (AIL, 0 to 1)"
     axis = "loss (AIL)"
     forms = frozenset({Grouped.form, Matched.form})
+    counts_suppressed = True
 
     def measure(self, original: Microdata, release: Release) -> float:
         return mean_loss(loss_by_column(release, information_loss))

@@ -1,4 +1,4 @@
-"""GCP: the mean loss (NCP) of all published cells of quasi-identifiers, every column alike."""
+"""GCP: the mean loss (NCP) of all cells of quasi-identifiers, every column alike; those of a suppressed row lose 1."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class GlobalCertaintyPenalty(MeanOverRows):
     title = "Mean loss over all quasi-identifier cells (GCP, 0 to 1)"
     axis = "loss (GCP)"
     forms = frozenset({Grouped.form, Matched.form})
+    counts_suppressed = True
 
     def measure(self, original: Microdata, release: Release) -> float:
         return mean_loss(loss_by_column(release))

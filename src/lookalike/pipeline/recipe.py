@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,11 +21,17 @@ from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.models.shared.model import example_of
+from lookalike.models.shared.spelling import find_meant
 from lookalike.pipeline.person_rows import describe_left_out, keep_rows, order_visits
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 ModelLike = PrivacyModel | Promise | str
+_NO_PROMISE = (
+    "No promise is given. Say what the release must keep, for example --model k-anonymity:10 (in Python: "
+    'model="k-anonymity:10").'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +184,7 @@ def stronger(one: str, other: str) -> str:
 def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     """Every promise with its column: one about values but without a column is made for each sensitive column."""
     if not promises:
-        raise RecipeError("No promise is given. Say what the release must keep, for example --model k-anonymity:10.")
+        raise RecipeError(_NO_PROMISE)
     names = [domain.name for domain in data.domains.sensitive]
     settled: list[Promise] = []
     for promise in promises:
@@ -340,25 +346,52 @@ def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     """Models in any form a user may write them, as promises."""
-    several = isinstance(model, Iterable) and not isinstance(model, str)
+    if isinstance(model, Mapping):
+        raise RecipeError(_explain_model([f"{name}={value}" for name, value in model.items()], "a dictionary"))
+    several = isinstance(model, Iterable) and not isinstance(model, str | type)
     listed: Sequence[Any] = list(model) if several else [model]  # type: ignore[arg-type]
+    for one in (listed, *listed):
+        match one:
+            case [str() as name, int() | float() as number]:
+                raise RecipeError(_explain_model([f"{name}={number}"], "a name beside a number"))
     promises = []
     for one in listed:
         if isinstance(one, str):
             promises.append(models.parse_promise(one))
         elif isinstance(one, Promise):
             promises.append(one)
-        elif isinstance(one, PrivacyModel):
+        elif isinstance(one, PrivacyModel) and not isinstance(one, type):
             promises.append(Promise(one))
+        elif one is None:
+            raise RecipeError(_NO_PROMISE)
+        elif isinstance(one, Mapping):
+            raise RecipeError(_explain_model([f"{name}={value}" for name, value in one.items()], "a dictionary"))
         else:
-            raise RecipeError(f"A model is an object such as KAnonymity(10) or its text, not a {type(one).__name__}.")
+            known = getattr(one, "name", None) if isinstance(one, type) else None
+            text = example_of(models.MODELS[str(known)]) if known in models.MODELS else "k-anonymity:10"
+            met = f"the class {one.__name__}" if isinstance(one, type) else f"a value of type {type(one).__name__}"
+            raise RecipeError(
+                f"A promise is a text or an object such as KAnonymity(10), not {met}. Write model={quoted(text)}."
+            )
     return tuple(promises)
+
+
+def _explain_model(texts: Sequence[str], met: str) -> str:
+    """What to write instead of something that names models and numbers, but is no promise."""
+    meant = [one for text in texts for one in find_meant(text, models.MODELS)]
+    listed = ", ".join(quoted(one) for one in meant or ["k-anonymity:10"])
+    example = "" if meant else ", for example"
+    return f"A promise is not {met}. Write{example} model={listed if len(meant) < 2 else f'[{listed}]'}."
 
 
 def read_algorithm(algorithm: object) -> Algorithm | None:
     if isinstance(algorithm, str):
         return parse_algorithm(algorithm)
-    if algorithm is None or isinstance(algorithm, Algorithm):
+    if algorithm is None or (isinstance(algorithm, Algorithm) and not isinstance(algorithm, type)):
         return algorithm
+    if isinstance(algorithm, type) and (name := getattr(algorithm, "name", None)) in ALGORITHMS:
+        raise RecipeError(
+            f"{algorithm.__name__} is a class. Write {algorithm.__name__}(), or its text: {quoted(str(name))}."
+        )
     otherwise = "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."
     raise Unsupported(algorithm.refusal() if isinstance(algorithm, Synthesizer) else otherwise)

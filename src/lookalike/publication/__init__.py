@@ -18,7 +18,8 @@ from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.files.tables import read_columns
+from lookalike.files.tables import find_library, read_columns
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend
 from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
 from lookalike.pipeline.run import Stopwatch
@@ -35,17 +36,18 @@ if TYPE_CHECKING:
 __all__ = ["Publication", "publish", "synthesize"]
 
 
+@explain_arguments
 def publish(
     table: Any,
     *,
     model: ModelLike | Iterable[ModelLike],
     algorithm: Algorithm | str | None = None,
     schema: Schema | str | Path | None = None,
-    qi: Iterable[str] = (),
+    qi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
-    carry: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    categorical: Iterable[str] = (),
+    carry: str | Iterable[str] = (),
+    numeric: str | Iterable[str] = (),
+    categorical: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -145,7 +147,7 @@ def publish(
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, goes_to, progress, reading)
-        return publish_in_parts(
+        made = publish_in_parts(
             lies_at,
             recipe,
             out,
@@ -157,6 +159,7 @@ def publish(
             notes=notes,
             progress=progress,
         )
+        return replace(made, library=find_library(table))
     watch = Stopwatch()
     with watch.step("read"):
         made_later = made_columns(recipe.persons.fold)
@@ -167,6 +170,7 @@ def publish(
             recipe = asked.choose_method(recipe)
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
     publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    publication = replace(publication, library=find_library(table))
     if scheme_out is not None:
         publication = replace(publication, scheme_out=Path(scheme_out))
         # What cannot be written as asked is refused before anything is written.

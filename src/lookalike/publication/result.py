@@ -15,23 +15,27 @@ from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError, counted
 from lookalike.evaluation.plain import spell_infinity
-from lookalike.metrics.shared.losses import loss_text
+from lookalike.metrics.shared.losses import explain_suppressed, loss_text
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains
 from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
+from lookalike.publication.received import Received
 
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
+    import polars
+
     from lookalike.data.scheme import Scheme
     from lookalike.evaluation.against_rows import AgainstRows
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
+    from lookalike.files.releases.read import ReleaseFolder
     from lookalike.pipeline.series.publishing import Step
 
 
 @dataclass(frozen=True)
-class Publication:
+class Publication(Received):
     """An audited release: whole in memory, ready to be written, or in parts that lie in their folder already."""
 
     made: Made
@@ -48,6 +52,8 @@ class Publication:
     """The person of each record, where a column says it; for private lists only."""
     scheme_out: Path | None = field(default=None, repr=False)
     """Where `write` also writes the scheme of its cells."""
+    library: str = "polars"
+    """The library of the frames that it hands out: that of the table it was made from."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _watch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False, compare=False)
 
@@ -129,12 +135,30 @@ class Publication:
             "seconds": {step: round(took, 3) for step, took in {**made.seconds, **self._watch.seconds}.items()},
         }
 
-    def frame(self) -> Any:
-        """The published table as a Polars data frame (a mapping of frames if there are several tables)."""
+    def read_folder(self) -> ReleaseFolder:
+        """The release as a reader of its folder has it; of one in parts, the folder itself."""
+        from lookalike.files.releases.read import find_release
+        from lookalike.files.releases.write import hold_release
+
+        if self.n_parts:
+            assert self.folder is not None
+            return find_release(self.folder)
+        if "folder" not in self._kept:
+            from lookalike.evaluation.report import describe_release
+
+            manifest = describe_release(self._whole, self.title, series=self._mode)
+            self._kept["folder"] = hold_release(self.release, manifest)
+        folder: ReleaseFolder = self._kept["folder"]
+        return folder
+
+    def _read_tables(self) -> dict[str, polars.DataFrame]:
+        from lookalike.analysis.columns import list_columns
         from lookalike.files.releases.write import frames
 
-        made = frames(self.release)
-        return next(iter(made.values())) if len(made) == 1 else made
+        if not self.n_parts:
+            return frames(self.release)
+        folder = self.read_folder()
+        return list_columns(folder.manifest.tables, folder.frames, None)
 
     def evaluate(self, progress: Progress = silent) -> Evaluation:
         """Attacks, queries, fidelity and trade-off, as the owner's report rounds them. Done once, then remembered."""
@@ -305,6 +329,8 @@ class Publication:
         rows = f"{made.audit.n_rows:,} rows" + (f" in {counted(self.n_parts, 'part')}" if self.n_parts else "")
         found = self._against_rows
         cost = "" if found is None else f"{found.sentence()}\n"
+        if left_out := explain_suppressed(made.withheld.n_suppressed):
+            cost = f"{left_out}\n{cost}"
         return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{cost}{nearness}{made.audit}"
 
     def __repr__(self) -> str:
@@ -315,6 +341,6 @@ class Publication:
         said = f"<p>{html.escape(str(self).splitlines()[0])}</p>"
         if self.n_parts:
             return f"{said}{self.audit._repr_html_()}"
-        shown = self.frame()
+        shown = self.to_polars()
         first = next(iter(shown.values())) if isinstance(shown, dict) else shown
         return f"{said}{first.head(8)._repr_html_()}{self.audit._repr_html_()}"

@@ -15,24 +15,26 @@ from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
-from lookalike.files.tables import read_columns
+from lookalike.files.tables import find_library, read_columns
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.person_rows import bound_contribution
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 
+@explain_arguments
 def synthesize(
     table: Any,
     *,
     epsilon: Number | None = None,
     beta: Number | None = None,
     method: Synthesizer | str | None = None,
-    qi: Iterable[str] = (),
+    qi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
     schema: Schema | str | Path | None = None,
-    numeric: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    carry: Iterable[str] = (),
+    numeric: str | Iterable[str] = (),
+    categorical: str | Iterable[str] = (),
+    carry: str | Iterable[str] = (),
     person: str | None = None,
     contribution: int | None = None,
     rows_are_persons: bool = False,
@@ -79,4 +81,5 @@ def synthesize(
         for attribute in given.published
         if attribute.type is None or (attribute.kind is None and attribute.order is None)
     )
-    return Synthesis(made, chosen, (*read.notes, *left_out, *describe_cautions(made, untyped, seed)), untyped)
+    notes = (*read.notes, *left_out, *describe_cautions(made, untyped, seed))
+    return Synthesis(made, chosen, notes, untyped, find_library(table))

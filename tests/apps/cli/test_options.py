@@ -62,7 +62,12 @@ def test_what_was_asked_is_handed_on(cluster: Cluster, tmp_path: Path) -> None:
     assert said.returncode == 0, said.stderr
     assert cluster.settings == {"spark.master": "local[2]", "spark.a.b": "c=d"}
     assert (cluster.source, cluster.reading) == ("stays/*.csv", {"delimiter": "\t"})
-    assert cluster.backend == {"is_text": True, "missing": ("?",), "source": "stays/*.csv"}
+    assert cluster.backend == {
+        "is_text": True,
+        "missing": frozenset({"?"}),
+        "date_formats": {},
+        "source": "stays/*.csv",
+    }
     assert said.stdout.startswith("1,000 rows in 1 part that keep k-anonymity:4;")
     assert said.stdout.endswith(f"\nRelease:  {out}\nReport:   {out / 'report.html'}\n")
     assert "was chosen" in said.stderr

@@ -110,7 +110,7 @@ def test_a_person_with_several_records_is_refused_with_two_ways_out(tmp_path: Pa
     assert "--rows-are-persons" in refused.stderr
     unnamed = lookalike("synthesize", *words, "--contribution", "3", cwd=tmp_path)
     assert unnamed.returncode == 2
-    assert "--person COLUMN" in unnamed.stderr
+    assert "--person patient" in unnamed.stderr
     stated = lookalike("synthesize", *words, "--person", "patient", "--rows-are-persons", cwd=tmp_path)
     assert stated.returncode == 0, stated.stderr
     assert "Had any one record been another one" in stated.stdout

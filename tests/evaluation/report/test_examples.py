@@ -57,7 +57,7 @@ def test_rows_after_hold_the_rows_before(reported: Reported) -> None:
     assert columns == ("age", "sex", "zip code", "admission_date", "occupation", "diagnosis")
     assert len(reported.examples.before) == len(reported.examples.after) >= 3
     for before, after in zip(reported.examples.before, reported.examples.after, strict=True):
-        low, _, high = after[0].partition("-")
+        low, _, high = after[0].partition("..")
         assert int(low) <= int(before[0]) <= int(high or low)
         assert after[1] == "*" or before[1] in after[1].split("|")
         assert "*" not in before[2]

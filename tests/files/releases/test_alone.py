@@ -135,7 +135,7 @@ def test_leaves_of_rules() -> None:
     )
     assert len(months.leaves) == 30
     assert months.leaves[0] == "2023-05-06"
-    assert months.labels[months.parents[months.node("2024-02-29")]] == "2024-02"
+    assert months.labels[months.parents[months.node("2024-02-29")]] == "2024-M02"
     weeks = taxonomy_over({"dates": ["week"]}, ["2025-W01"], ValueType.DATE, "day", with_missing=False)
     assert weeks.leaves == tuple(str(datetime.date(2024, 12, 30) + datetime.timedelta(days=n)) for n in range(7))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from datetime import date, datetime
+
 import numpy as np
 import polars as pl
 import pytest
@@ -20,6 +23,7 @@ from lookalike.files.releases.cells import (
     plain_escape,
     plain_unescape,
     print_cells,
+    range_pattern,
     unescape_member,
 )
 from tests.examples import examples
@@ -45,15 +49,15 @@ def printed(cells: ExtentCells) -> list[str | None]:
 @pytest.mark.parametrize(
     ("type", "cells", "attribute", "text"),
     [
-        (ValueType.INTEGER, [28, 39], {}, "28-39"),
+        (ValueType.INTEGER, [28, 39], {}, "28..39"),
         (ValueType.INTEGER, [28, 28], {}, "28"),
-        (ValueType.INTEGER, [-5, -2], {}, "-5 to -2"),
-        (ValueType.INTEGER, [-5, 3], {}, "-5 to 3"),
-        (ValueType.INTEGER, [28, None, 39], {}, "28-39|(missing)"),
+        (ValueType.INTEGER, [-5, -2], {}, "[-5..-2]"),
+        (ValueType.INTEGER, [-5, 3], {}, "[-5..3]"),
+        (ValueType.INTEGER, [28, None, 39], {}, "28..39|(missing)"),
         (ValueType.INTEGER, [28, None], {}, "28|(missing)"),
         (ValueType.INTEGER, [None, None], {}, None),
-        (ValueType.INTEGER, [2**53 + 1, 2**53], {}, "9007199254740992-9007199254740993"),
-        (ValueType.NUMBER, [0.1, 1e-7], {}, "0.0000001-0.1"),
+        (ValueType.INTEGER, [2**53 + 1, 2**53], {}, "9007199254740992..9007199254740993"),
+        (ValueType.NUMBER, [0.1, 1e-7], {}, "0.0000001..0.1"),
         (ValueType.STRING, ["b", "a"], {"size": 9}, "*"),
         (ValueType.STRING, ["a"], {}, "a"),
         (ValueType.STRING, ["a", None], {"values": ("a", "b")}, "a|(missing)"),
@@ -70,12 +74,10 @@ def test_print(type: ValueType, cells: list, attribute: dict, text: str | None) 
 
 
 def test_dates_print_as_iso_intervals() -> None:
-    import datetime
-
-    days = one_column(ValueType.DATE, [datetime.date(2024, 1, 5), datetime.date(2024, 2, 10)])
-    assert printed(one_unit(days)) == ["2024-01-05/2024-02-10"]
-    moments = one_column(ValueType.DATETIME, [datetime.datetime(2024, 1, 5, 7, 30), datetime.datetime(2024, 1, 5, 8)])
-    assert printed(one_unit(moments)) == ["2024-01-05T07:30:00/2024-01-05T08:00:00"]
+    days = one_column(ValueType.DATE, [date(2024, 1, 5), date(2024, 2, 10)])
+    assert printed(one_unit(days)) == ["2024-01-05..2024-02-10"]
+    moments = one_column(ValueType.DATETIME, [datetime(2024, 1, 5, 7, 30), datetime(2024, 1, 5, 8)])
+    assert printed(one_unit(moments)) == ["2024-01-05T07:30:00..2024-01-05T08:00:00"]
 
 
 def test_part_of_the_domain_is_spelled_out() -> None:
@@ -110,7 +112,7 @@ def test_ends_that_no_record_has_are_kept() -> None:
     cells = ExtentCells(domain, rounded, np.arange(2, dtype=np.int32))
     field, entries, _ = lay_out(cells)
     assert field.type is ValueType.NUMBER
-    assert print_cells(field, entries).to_list() == ["20-29.5", "22-23"]
+    assert print_cells(field, entries).to_list() == ["20..29.5", "22..23"]
 
 
 def test_a_cell_without_values_is_refused() -> None:
@@ -142,15 +144,59 @@ def test_every_extent_survives_its_text(data: Microdata) -> None:
             index, [parse_cells(field, index, text) for text in texts], as_sets=field.encoding is Encoding.SET
         )
         assert held(ExtentCells(domain, again, cells.unit_of_row)) == held(cells)
+        if field.encoding is Encoding.RANGE:
+            assert all(text is None or re.fullmatch(range_pattern(field.type), text) for text in texts)
+
+
+LIKE_A_DATE_A_NUMBER_OR_A_FORMULA = re.compile(r"[-=+@].*|[0-9]*[-/ .:,]?[0-9a-zA-Z]+[-/ .:,]?[0-9]*")
+"""What spreadsheets are known to change: 9-10, 9/10, 2024-03, 9.10, 9:10, MAR1, 1e5, and what begins like a formula."""
+
+
+@settings(max_examples=examples(200))
+@given(microdata())
+def test_what_stands_for_several_values_is_left_alone_by_spreadsheets(data: Microdata) -> None:
+    unit_of_record = np.arange(data.n_rows) // 3
+    for attr, domain in enumerate(data.domains.quasi):
+        extents = cover(domain, data.quasi[:, attr], unit_of_record, int(unit_of_record[-1]) + 1)
+        field, entries, _ = lay_out(ExtentCells(domain, extents, np.arange(len(extents), dtype=np.int32)))
+        if field.encoding is Encoding.RANGE:
+            several = (entries.struct.field("low") != entries.struct.field("high")).fill_null(False)
+            for text in print_cells(field, entries).filter(several):
+                assert not LIKE_A_DATE_A_NUMBER_OR_A_FORMULA.fullmatch(text.removesuffix("|(missing)"))
+    assert LIKE_A_DATE_A_NUMBER_OR_A_FORMULA.fullmatch("9-10")
+
+
+@pytest.mark.parametrize(
+    ("type", "cells", "attribute", "text"),
+    [
+        (ValueType.INTEGER, [28, 39], {}, "28-39"),
+        (ValueType.INTEGER, [-5, -2], {}, "-5 to -2"),
+        (ValueType.INTEGER, [28, None, 39], {}, "28-39|(missing)"),
+        (ValueType.DATE, [date(2024, 1, 5), date(2024, 2, 10)], {}, "2024-01-05/2024-02-10"),
+        (ValueType.INTEGER, [-3, -7], {"taxonomy": {"intervals": [10]}}, "-10--1"),
+        (ValueType.INTEGER, [13, 14], {"taxonomy": {"intervals": [10]}}, "10-19"),
+        (ValueType.DATE, [date(2024, 1, 5), date(2024, 1, 7)], {"taxonomy": {"dates": ["month"]}}, "2024-01"),
+    ],
+)
+def test_cells_of_the_first_version_are_written_and_read(
+    type: ValueType, cells: list, attribute: dict, text: str
+) -> None:
+    unit = one_unit(one_column(type, cells, **attribute))
+    field, entries, _ = lay_out(unit, old=True)
+    assert field.encoding is (Encoding.NODE if attribute else Encoding.INTERVAL)
+    assert print_cells(field, entries).to_list() == [text]
+    index = DomainIndex(unit.domain)
+    again = assemble_extents(index, [parse_cells(field, index, text)])
+    assert held(ExtentCells(unit.domain, again, unit.unit_of_row)) == held(unit)
 
 
 @pytest.mark.parametrize(
     ("type", "cells", "attribute", "text", "error"),
     [
-        (ValueType.INTEGER, [1, 9], {}, "9-1", ValueError),
+        (ValueType.INTEGER, [1, 9], {}, "9..1", ValueError),
         (ValueType.INTEGER, [1, 9], {}, "one", ValueError),
-        (ValueType.INTEGER, [1, 9], {}, "1-9|2", ValueError),
-        (ValueType.INTEGER, [1, 9], {}, "1-9|(missing)", KeyError),
+        (ValueType.INTEGER, [1, 9], {}, "1..9|2", ValueError),
+        (ValueType.INTEGER, [1, 9], {}, "1..9|(missing)", KeyError),
         (ValueType.INTEGER, [1, 9], {}, None, KeyError),
         (ValueType.STRING, ["a", "b"], {}, "a|c", KeyError),
         (ValueType.STRING, ["a", "b"], {}, "a||b", ValueError),

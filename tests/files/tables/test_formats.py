@@ -75,7 +75,7 @@ def test_first_bytes_go_before_names(tmp_path: Path) -> None:
     odd.write_bytes(b"BOX1" + lines())
     assert format_of(odd).name == "Boxed"
     renamed = tmp_path / "people.boxed"
-    renamed.write_bytes(lines())
+    renamed.write_bytes(b"age,ill\n30,flu\n")
     with pytest.raises(DataError, match="does not begin as such a file does. Save the table as CSV, .* or Boxed first"):
         format_of(renamed)
     unknown = tmp_path / "people.what"

@@ -102,9 +102,8 @@ def test_mixtures_are_refused_without_showing_a_value() -> None:
         cells(pd.Series([MOMENT, MOMENT.tz_localize("UTC")], dtype=object))
 
 
-def test_the_index_is_no_column_and_its_order_does_not_matter() -> None:
+def test_an_index_without_a_name_is_no_column_and_its_order_does_not_matter() -> None:
     frame = pd.DataFrame({"a": [1, 2, 3], "b": pd.Categorical(["x", None, "y"])}, index=[7, 7, 1])
-    frame.index.name = "person"
     table = read_table(frame)
     assert table.names == ["a", "b"]
     assert table["a"].codes.tolist() == [0, 1, 2]

@@ -127,7 +127,7 @@ def test_frames_without_rows_are_tables() -> None:
     assert [column.type.value for column in table.columns] == ["integer", "string", "number"]
 
 
-@pytest.mark.parametrize("source", [42, None, [{"a": 1}], object()])
+@pytest.mark.parametrize("source", [42, {1, 2}, object()])
 def test_what_is_no_table_is_refused(source: Any) -> None:
     with pytest.raises(DataError, match=f"cannot be read from a {type(source).__name__}"):
         read_table(source)

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.algorithms.shared.method import left_out
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Release
+from lookalike.data.release import Grouped, Release, Withheld, cover
 from lookalike.errors import RecipeError
 from lookalike.metrics import METRICS
+from lookalike.metrics.shared.group_sizes import group_sizes
 from lookalike.metrics.shared.losses import PartLosses, join_losses
 from lookalike.pipeline.run import measure
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, perturbed, ring
@@ -87,3 +89,77 @@ def test_matched_rows_are_weighed_by_their_number() -> None:
 def test_something_must_be_joined() -> None:
     with pytest.raises(RecipeError, match="no part"):
         join_losses([], METRICS.values())
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_left_out=st.integers(0, 15))
+@settings(max_examples=examples(20), deadline=None)
+def test_a_suppressed_row_loses_all_that_a_row_with_blank_cells_does(seed: int, n_left_out: int) -> None:
+    """Losses are those of a release that publishes these rows as well, each with cells that say nothing."""
+    rng = np.random.default_rng(seed)
+    data = mixed_table(rng, N_ROWS, missing=False)
+    groups = rng.integers(0, 4, N_ROWS)
+    n_kept = N_ROWS - n_left_out
+    kept = data.take(np.arange(n_kept))
+    groups = np.unique(groups[:n_kept], return_inverse=True)[1]
+    published = grouped(kept, groups, rng.permutation(n_kept))
+    assert isinstance(published, Grouped)
+    suppressing = replace(published, withheld=left_out(data, np.arange(N_ROWS) >= n_kept))
+    n_groups = len(published.extents[0])
+    # One more group, with cells that everybody fits.
+    units = np.append(groups, np.full(N_ROWS, n_groups))
+    codes = np.vstack((kept.quasi, data.quasi))
+    extents = tuple(
+        cover(domain, codes[:, attr], units, n_groups + 1) for attr, domain in enumerate(data.domains.quasi)
+    )
+    blanked = replace(
+        published,
+        extents=extents,
+        group_of_row=np.append(published.group_of_row, np.full(n_left_out, n_groups)).astype(np.int32),
+        sensitive=data.sensitive,
+        carried=data.carried,
+    )
+    found, by_column = measure(data, suppressing)
+    wanted, wanted_by_column = measure(data, blanked)
+    assert by_column == pytest.approx(wanted_by_column, rel=1e-12)
+    assert {name: found[name] for name in ("gcp", "ail")} == pytest.approx(
+        {name: wanted[name] for name in ("gcp", "ail")}, rel=1e-12
+    )
+    # Of sizes, row by row: a suppressed row is charged what a row of one group of everybody is.
+    charged = [*np.repeat(sizes := group_sizes(published), sizes).tolist(), *[N_ROWS] * n_left_out]
+    assert found["discernibility"] == sum(charged)
+    assert found["msbs"] == pytest.approx(sum((size - 1) ** 2 / size for size in charged) / (N_ROWS - 1), rel=1e-12)
+    assert found["average_group_size"] == pytest.approx(n_kept / len(sizes))
+
+
+def test_suppressed_rows_of_every_form_are_lost() -> None:
+    rng = np.random.default_rng(2)
+    data = mixed_table(rng, N_ROWS)
+    kept = data.take(np.arange(30))
+    withheld = left_out(data, np.arange(N_ROWS) >= 30)
+    for making in (of_groups, of_buckets, of_rings, of_matrices):
+        release = replace(making(rng, kept, np.arange(30) // 10), withheld=withheld)
+        alone, _ = measure(kept, replace(release, withheld=Withheld()))
+        found, by_column = measure(data, release)
+        for name in {"gcp", "ail"} & alone.keys():
+            assert found[name] == pytest.approx((30 * alone[name] + 10) / 40)
+        assert min(by_column.values()) >= 10 / 40
+        if "values_changed" in found:
+            assert found["values_changed"] >= 10 / 40
+
+
+def test_suppressed_rows_of_parts_are_joined() -> None:
+    rng = np.random.default_rng(3)
+    data = mixed_table(rng, N_ROWS)
+    data = replace(data, quasi=np.column_stack((np.arange(N_ROWS) // 20, data.quasi[:, 1:])).astype(np.int32))
+    parts, groups = [], np.arange(N_ROWS) // 5
+    for number, n_lost in enumerate((0, 5)):
+        own = data.take(np.arange(20 * number, 20 * number + 20))
+        kept = own.take(np.arange(20 - n_lost))
+        made = grouped(kept, np.arange(len(kept.quasi)) // 5, np.arange(len(kept.quasi)))
+        parts.append((own, replace(made, withheld=left_out(own, np.arange(20) >= 20 - n_lost))))
+    joined, by_column = join_losses([PartLosses.of(*part, METRICS.values()) for part in parts], METRICS.values())
+    kept = data.take(np.arange(35))
+    whole = replace(grouped(kept, groups[:35], np.arange(35)), withheld=left_out(data, np.arange(N_ROWS) >= 35))
+    wanted, wanted_by_column = measure(data, whole)
+    assert joined == pytest.approx(wanted, rel=1e-12)
+    assert by_column == pytest.approx(wanted_by_column, rel=1e-12)

@@ -20,6 +20,7 @@ from lookalike.algorithms.shared.method import Grouping, Method
 from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Boxes, Undivided
 from lookalike.data.microdata import Microdata
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.release import Grouped, Ranges
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
@@ -387,7 +388,13 @@ def test_nothing_of_a_record_or_the_secret_is_in_what_travels_back(stays: pl.Dat
 
     for times in (1, 8):
         frame = pl.concat([stays] * times)
-        recipe = Recipe(schema=PLAIN, promises=(parse_promise("l-diversity:3"),), algorithm=Mondrian(), seed=1)
+        recipe = Recipe(
+            schema=PLAIN,
+            promises=(parse_promise("l-diversity:3"),),
+            algorithm=Mondrian(),
+            persons=PersonSettings(rows_are_persons=True),
+            seed=1,
+        )
         publish_in_parts(Weighing(frame), recipe, tmp_path / f"{times}", part_rows=1000 * times)
     small, large = Weighing.sizes
     assert large < 1.5 * small

@@ -47,7 +47,7 @@ def test_example_e_month_by_month(tmp_path: Path) -> None:
     assert first.n_rows == 8
     # Cell A gets one row, cell B four: the one waits, and nothing in the folder says so.
     second = month(table(*YOUNG, *OLD, ALONE, *NEW_OLD), tmp_path, "february")
-    assert second.frame()["age"].value_counts().sort("age").rows() == [("18-49", 5), ("50-90", 7)]
+    assert second.frame()["age"].value_counts().sort("age").rows() == [("18..49", 5), ("50..90", 7)]
     assert any("4 of 5 new rows published, 1 row waiting" in note for note in second.notes)
     said = "".join(
         path.read_text() for path in (tmp_path / "february").iterdir() if path.suffix in (".json", ".txt", ".yaml")

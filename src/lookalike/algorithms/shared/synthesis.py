@@ -212,6 +212,8 @@ class Synthesis:
     notes: tuple[str, ...]
     untyped: tuple[str, ...] = ()
     """Columns whose type or kind the schema does not declare: it was read from the cells of the table."""
+    library: str = "polars"
+    """The library of the frame that it hands out: that of the table it was made from."""
 
     @property
     def data(self) -> Microdata:
@@ -236,7 +238,12 @@ class Synthesis:
         )
 
     def frame(self) -> Any:
-        """The synthetic records as a Polars data frame."""
+        """The synthetic records as a data frame of the library that the table came in: pandas, Arrow, else Polars."""
+        from lookalike.files.tables.handing_back import hand_back
+
+        return hand_back(self._plain_frame(), self.library)
+
+    def _plain_frame(self) -> Any:
         from lookalike.files.releases.plain import plain_frame
 
         return plain_frame(self.data)
@@ -249,7 +256,7 @@ class Synthesis:
         from lookalike.files.releases.plain import write_plain
         from lookalike.files.urls import local_path
 
-        write_plain(self.frame(), local_path(file), safe_csv=safe_csv)
+        write_plain(self._plain_frame(), local_path(file), safe_csv=safe_csv)
 
     def to_plain(self) -> dict[str, Any]:
         plain = self.made.to_plain()
@@ -272,7 +279,7 @@ class Synthesis:
 
     def _repr_html_(self) -> str:
         said = html.escape(str(self)).replace("\n", "<br>")
-        return f"<p>{said}</p>{self.frame().head(8)._repr_html_()}"
+        return f"<p>{said}</p>{self._plain_frame().head(8)._repr_html_()}"
 
 
 def _promise(epsilon: Fraction, delta: Fraction, most_records: int | None) -> str:

@@ -39,6 +39,7 @@ from lookalike.evaluation.compare.processes import execute_all
 from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
 from lookalike.evaluation.plain import json_text
 from lookalike.files.tables import read_columns
+from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.recipe import Recipe, select_rows
 from lookalike.pipeline.run import compile_kernels
 from lookalike.progress import Progress, available_cores, silent
@@ -146,18 +147,19 @@ class Comparison:
         return "\n".join([*(line.rstrip() for line in shown), "", *self.remarks()])
 
 
+@explain_arguments
 def compare(
     table: Any,
     *,
-    qi: Iterable[str] = (),
+    qi: str | Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
     models: Iterable[ModelsLike],
     algorithms: Iterable[Algorithm | str] = (),
     attacks: Iterable[Attack | str] = ("naive-bayes",),
     schema: Schema | str | Path | None = None,
-    numeric: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    carry: Iterable[str] = (),
+    numeric: str | Iterable[str] = (),
+    categorical: str | Iterable[str] = (),
+    carry: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
     rows: str = APART,

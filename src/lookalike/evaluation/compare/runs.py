@@ -23,6 +23,7 @@ from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.sweeps import settings, split_promises
 from lookalike.evaluation.plain import spell_infinity
 from lookalike.models import MODELS
+from lookalike.models.shared.spelling import explain_several, find_meant
 from lookalike.pipeline.recipe import ModelLike, find_refusal, parse_promises, refuse_persons, require, settle
 
 DONE = "done"
@@ -142,7 +143,11 @@ def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
     found: list[tuple[Promise, ...]] = []
     for model in [models] if isinstance(models, str) else models:
         if isinstance(model, str):
-            swept = [settings(part, MODELS) for part in split_promises(model, MODELS)]
+            parts = split_promises(model, MODELS)
+            for part in parts:
+                if len(meant := find_meant(part, MODELS)) > 1:
+                    raise RecipeError(f"{explain_several(part, meant)} To hold both at once, write {'+'.join(meant)}.")
+            swept = [settings(part, MODELS) for part in parts]
             found += [parse_promises(list(chosen)) for chosen in itertools.product(*swept)]
         else:
             found.append(parse_promises(model))

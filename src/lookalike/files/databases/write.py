@@ -24,7 +24,7 @@ from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.databases.address import Address, Database, TableName, find_free_name, identifier, parse_address
 from lookalike.files.databases.connect import Connection, connect
 from lookalike.files.databases.read import columns_of, fetch_columns, locate_table
-from lookalike.files.releases.cells import Encoding, Field, print_cells
+from lookalike.files.releases.cells import Field, print_cells
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import lay_out_table
 from lookalike.progress import Progress, silent
@@ -96,7 +96,7 @@ def _frame(fields: Sequence[Field], typed: pl.DataFrame, texts: pl.DataFrame) ->
             columns.append(cells)
             continue
         columns.append(texts.get_column(field.name))
-        if field.encoding is Encoding.INTERVAL:
+        if field.is_range:
             for end in ("low", "high"):
                 name = find_free_name(f"{field.name}_{end}", taken)
                 taken.append(name)

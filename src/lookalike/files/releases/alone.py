@@ -4,7 +4,7 @@ An auditor reads a release over the domains of the original; whoever has only th
 cell may hide is then what the release itself makes possible:
 
     exact       the values that stand in the column (of a redrawn one, those of its matrix)
-    interval    every whole number or day between the least and the greatest end; fractions on a grid as fine as the
+    range       every whole number or day between the least and the greatest end; fractions on a grid as fine as the
                 ends are written
     span        the declared order; without one, the values at the ends
     set         every value that is listed somewhere in the column, or declared
@@ -33,7 +33,7 @@ from lookalike.files.releases.cells import Encoding, Field, raw_values, values_o
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import ReleaseFolder, read_matrix
 
-_WHOLE = re.compile(r"(-?\d+)-(-?\d+)")
+_WHOLE = re.compile(r"\[?(-?\d+)(?:-|\.\.)(-?\d+)\]?")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
 _YEAR = re.compile(r"(\d{4})(s?)")
 _MOST_LISTED = 200_000
@@ -197,7 +197,7 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
     if attribute.taxonomy is not None and attribute.role is Role.QUASI:
         return _with_taxonomy(attribute, attribute.taxonomy, field, cells)
     missing = bool(cells.struct.field("missing").any())
-    if field.encoding is Encoding.INTERVAL:
+    if field.is_range:
         type = attribute.type or field.type
         return _build_domain(attribute, type, _grid(cells, field.type, type), missing)
     if field.encoding is Encoding.SPAN:

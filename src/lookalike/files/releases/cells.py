@@ -1,10 +1,14 @@
 """Published columns as typed series (Parquet) and as text (CSV), and the text read back.
 
-    numbers, dates    28-39, -5 to -2, 28, 2024-01-05/2024-02-10; open to one side: <=17, >=91
+    numbers, dates    28..39, [-5..-2], 28, 2024-01-05..2024-02-10; open to one side: <=17, >=91
     ordered values    low to high
     sets              Private|Federal, * for every value of the column
     taxonomy nodes    the node's label
-    missing           empty; with others: 28-39|(missing)
+    missing           empty; with others: 28..39|(missing)
+
+A spreadsheet leaves each of these as it is, but for single values that it takes for something else (01234, 1e5).
+Formats 1 and 2 of releases have ranges that many spreadsheets take for dates (28-39, -5 to -2,
+2024-01-05/2024-02-10): they are the encoding `interval`, and are still read and printed.
 
 `lay_out` gives the typed series, `print_cells` turns a typed series into text and needs no domain, so a Parquet file
 can be held against a CSV file without the original. `parse_cells` reads text over the domain of an original.
@@ -30,20 +34,24 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Codes, Domain, texts_of
 from lookalike.data.release import Cells, ExactCells, Extents, NumberCells, Ranges, Sets, is_numeric_cell
 from lookalike.data.schema import NUMBER_LIKE, ValueType
+from lookalike.data.taxonomy import old_label
 from lookalike.errors import DataError, quoted
 from lookalike.files.releases.assemble import DomainIndex, Holding, parse_end
 
 _ANY = "*"
 MISSING = "(missing)"
 _EMPTY = "(empty)"
-_UP_TO, _AT_LEAST = "<=", ">="
+_UP, _UP_TO, _AT_LEAST = "..", "<=", ">="
+_TIMES = (ValueType.DATE, ValueType.DATETIME)
 
 
 class Encoding(StrEnum):
     """How the cells of a published column are written."""
 
     EXACT = "exact"
+    RANGE = "range"
     INTERVAL = "interval"
+    """A range as formats 1 and 2 of releases write it."""
     SPAN = "span"
     NODE = "node"
     SET = "set"
@@ -69,20 +77,28 @@ class Field:
         return self.encoding is Encoding.EXACT or self.is_number
 
     @property
+    def is_range(self) -> bool:
+        """Whether a cell is a range of numbers or dates, in either notation."""
+        return self.encoding in (Encoding.RANGE, Encoding.INTERVAL)
+
+    @property
     def is_number(self) -> bool:
         """Whether it numbers groups, persons or visits, or counts rows, and is no column of the original."""
         return self.encoding in (Encoding.BUCKET, Encoding.PERSON, Encoding.VISIT, Encoding.COUNT)
 
 
-def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
-    """The column's typed entries once a unit, and which entry each row has (None: entries are rows)."""
+def lay_out(cells: Cells, *, old: bool = False) -> tuple[Field, pl.Series, NDArray[Any] | None]:
+    """The column's typed entries once a unit, and which entry each row has (None: entries are rows).
+
+    `old`: as formats 1 and 2 of releases have them.
+    """
     if isinstance(cells, NumberCells):
         field = Field(cells.name, cells.role, cells.role, ValueType.INTEGER, Encoding(cells.role))
         return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):
         return Field(domain.name, role, kind, domain.type, Encoding.EXACT), _value_entries(domain), cells.codes
-    type, encoding, entries = _extent_entries(domain, cells.extents)
+    type, encoding, entries = _extent_entries(domain, cells.extents, old)
     return Field(domain.name, role, kind, type, encoding), entries, cells.unit_of_row
 
 
@@ -162,16 +178,17 @@ def dtype_of(field: Field) -> Any:
     value = _DTYPES[field.type]
     if field.encoding is Encoding.SET:
         return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
-    if field.encoding in (Encoding.INTERVAL, Encoding.SPAN):
+    if field.is_range or field.encoding is Encoding.SPAN:
         return pl.Struct({"low": value, "high": value, "missing": pl.Boolean})
     return pl.Int64 if field.is_number else value
 
 
-def _extent_entries(domain: Domain, extents: Extents) -> tuple[ValueType, Encoding, pl.Series]:
+def _extent_entries(domain: Domain, extents: Extents, old: bool) -> tuple[ValueType, Encoding, pl.Series]:
     if isinstance(extents, Sets):
         return ValueType.STRING, Encoding.SET, _set_entries(domain, extents)
     if is_numeric_cell(domain):
-        return _interval_entries(domain, extents)
+        type, entries = _range_entries(domain, extents)
+        return type, Encoding.INTERVAL if old else Encoding.RANGE, entries
     empty = extents.highs < extents.lows
     _refuse_empty(domain, empty & ~extents.missing)
     if domain.taxonomy is None:
@@ -182,13 +199,13 @@ def _extent_entries(domain: Domain, extents: Extents) -> tuple[ValueType, Encodi
     is_node = (domain.taxonomy.firsts[nodes] == extents.lows) & (domain.taxonomy.lasts[nodes] == extents.highs)
     if not is_node.all():
         return ValueType.STRING, Encoding.SET, _set_entries(domain, _spell_out(extents))
-    labels: list[str | None] = list(domain.taxonomy.labels)
+    labels: list[str | None] = [old_label(label) if old else label for label in domain.taxonomy.labels]
     if domain.has_missing:
         labels[int(domain.taxonomy.leaf_nodes[domain.missing_code])] = None
     return ValueType.STRING, Encoding.NODE, pl.Series(labels, dtype=pl.String).gather(nodes)
 
 
-def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, Encoding, pl.Series]:
+def _range_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Series]:
     unprintable = np.isnan(ranges.low_points) | np.isnan(ranges.high_points)
     _refuse_empty(domain, unprintable & ~ranges.missing)
     type = domain.type if domain.type in NUMBER_LIKE else ValueType.INTEGER
@@ -206,7 +223,7 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, Encodi
         printed = np.where(known, end_points, 0.0).astype(np.float64 if type is ValueType.NUMBER else np.int64)
         end = type_values(np.where(is_value, values[at_code], printed), type)
         ends.append(pl.select(pl.when(pl.Series(known)).then(end)).to_series())
-    return type, Encoding.INTERVAL, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
+    return type, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
 
 
 def _set_entries(domain: Domain, sets: Sets) -> pl.Series:
@@ -253,19 +270,41 @@ def print_cells(field: Field, series: pl.Series) -> pl.Series:
         return _print_sets(series)
     parts = series.struct
     low, high = (_value_texts(parts.field(end), field.type) for end in ("low", "high"))
+    negative = pl.col("low").str.starts_with("-")
     if field.encoding is Encoding.SPAN:
         low, high = _map_texts(low, _escape_end), _map_texts(high, _escape_end)
         joint = pl.lit(" to ")
-    elif field.type in (ValueType.DATE, ValueType.DATETIME):
+    elif field.encoding is Encoding.RANGE:
+        joint = pl.lit(_UP)
+    elif field.type in _TIMES:
         joint = pl.lit("/")
     else:
-        joint = pl.when(pl.col("low").str.starts_with("-")).then(pl.lit(" to ")).otherwise(pl.lit("-"))
+        joint = pl.when(negative).then(pl.lit(" to ")).otherwise(pl.lit("-"))
     joined = pl.concat_str(pl.col("low"), joint, pl.col("high"))
+    if field.encoding is Encoding.RANGE:
+        # A spreadsheet computes what begins with a minus.
+        joined = pl.when(negative).then(pl.concat_str(pl.lit("["), joined, pl.lit("]"))).otherwise(joined)
     up_to, at_least = (pl.concat_str(pl.lit(sign), pl.col(end)) for sign, end in ((_UP_TO, "high"), (_AT_LEAST, "low")))
     return _with_missing(
         pl.DataFrame({"low": low, "high": high, "missing": parts.field("missing")}),
         pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pl.coalesce(joined, up_to, at_least)),
     )
+
+
+def range_pattern(type: ValueType) -> str:
+    """A regular expression that every range of values of a type fits, for programs that check the CSV files.
+
+    >>> pattern = range_pattern(ValueType.INTEGER)
+    >>> [text for text in ("28..39", "[-5..2]", "28", "<=17", "28-39", "-5..2") if re.fullmatch(pattern, text)]
+    ['28..39', '[-5..2]', '28', '<=17']
+    """
+    plain = {ValueType.DATE: _DAY, ValueType.DATETIME: _DAY + _MOMENT}.get(type, r"[0-9]+(\.[0-9]+)?")
+    end = f"-?{plain}"
+    missing = r"\(missing\)"
+    return rf"(((<=|>=)?{end}|{plain}\.\.{end}|\[-{plain}\.\.{end}\])(\|{missing})?|{missing})"
+
+
+_DAY, _MOMENT = "[0-9]{4,}-[0-9]{2}-[0-9]{2}", r"T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{6})?"
 
 
 def _print_sets(series: pl.Series) -> pl.Series:
@@ -368,7 +407,7 @@ def parse_cells(field: Field, index: DomainIndex, text: str | None) -> Holding:
     missing = len(tokens) == 2 and tokens[1] == MISSING
     if len(tokens) > 1 and not missing:
         raise ValueError(text)
-    if field.encoding is Encoding.INTERVAL and tokens[0][:2] in (_UP_TO, _AT_LEAST):
+    if field.is_range and tokens[0][:2] in (_UP_TO, _AT_LEAST):
         return _one_end(index, tokens[0][:2], tokens[0][2:], missing)
     low, high = _ends(field, tokens[0])
     if field.encoding is Encoding.SPAN:
@@ -392,7 +431,10 @@ def _tokens(text: str) -> list[str]:
 
 
 def _ends(field: Field, token: str) -> tuple[str, str]:
-    if field.encoding is Encoding.INTERVAL and field.type in (ValueType.DATE, ValueType.DATETIME):
+    if field.encoding is Encoding.RANGE:
+        separator = _UP
+        token = token[1:-1] if token[:1] + token[-1:] == "[]" else token
+    elif field.encoding is Encoding.INTERVAL and field.type in _TIMES:
         separator = "/"
     elif field.encoding is Encoding.SPAN or " to " in token:
         separator = " to "

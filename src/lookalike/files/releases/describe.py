@@ -5,8 +5,9 @@ cells, what is promised and against whom. Nothing here depends on the order of t
 on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
-Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`); format 3 is format 1 with rows
-that are linked by person numbers. All are read. Keys that a later version adds to a format are read past, and not
+Formats 1 and 2 are those of version 0.1.0: with a file of each kind a table, and with tables in parts (`tablefiles`).
+Format 3 has either, writes ranges in a way that survives a spreadsheet (`cells`), and may link rows by person numbers.
+All are read, and 3 is written. Keys that a later version adds to a format are read past, and not
 audited (`canonical`); what an older reader would misunderstand gets a new format.
 """
 
@@ -28,7 +29,7 @@ from lookalike.data.schema import Attribute, Schema, ValueType
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
 from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
-from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape
+from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape, range_pattern
 from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path, safe_name
 from lookalike.untrusted import load_json
 from lookalike.version import __version__
@@ -74,10 +75,8 @@ _MATRIX_FIELDS = [
 ]
 
 
-_FORMAT = 1
-_FORMAT_IN_PARTS = 2
-_FORMAT_LINKED = 3
-_FORMATS = (_FORMAT, _FORMAT_IN_PARTS, _FORMAT_LINKED)
+_OLD, _OLD_IN_PARTS, _NEWEST = 1, 2, 3
+_FORMATS = (_OLD, _OLD_IN_PARTS, _NEWEST)
 DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
@@ -101,6 +100,8 @@ def title_problem(title: str) -> str | None:
 def check_titles(**titles: str | None) -> None:
     """RecipeError unless each text, by what it is, can stand in a release."""
     for name, title in titles.items():
+        if title is not None and not isinstance(title, str):
+            raise RecipeError(f"The {name} is a text, not of type {type(title).__name__}.")
         if title is not None and (problem := title_problem(title)) is not None:
             raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
 
@@ -148,6 +149,7 @@ class Manifest:
     """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
     persons: StatedPersons | None = None
     """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
+    format: int = _NEWEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,15 +169,9 @@ class PublishedManifest(Manifest):
     """By table, in their order; empty for a release of single files."""
 
     @property
-    def format(self) -> int:
-        return _format_of(self.tables, self.parts)
-
-
-def _format_of(tables: Tables, parts: Parts) -> int:
-    if parts:
-        return _FORMAT_IN_PARTS
-    linked = any(field.encoding is Encoding.PERSON for fields in tables.values() for field in fields)
-    return _FORMAT_LINKED if linked else _FORMAT
+    def is_old(self) -> bool:
+        """Whether ranges and nodes of taxonomies are written as version 0.1.0 wrote them."""
+        return self.format != _NEWEST
 
 
 def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
@@ -183,7 +179,7 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     withheld = release.withheld
     hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
-        "format": _format_of(tables, parts),
+        "format": manifest.format,
         "version": manifest.version,
         "form": release.form,
         "algorithm": manifest.algorithm,
@@ -260,6 +256,11 @@ ENCODING_SENTENCES = {
         "nothing else, and is another one in every release."
     ),
     Encoding.VISIT: "The place of the row among the rows of the person, in their order: 1 is the first.",
+    Encoding.RANGE: (
+        "Any value from the first to the second, both included: 28..39, in brackets if the first is negative "
+        "([-5..-2]), dates likewise (2024-01-05..2024-02-10); a single value stands alone. |(missing) at the end: or "
+        "missing."
+    ),
     Encoding.INTERVAL: (
         "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "
         "(2024-01-05/2024-02-10); a single value stands alone. |(missing) at the end: or missing."
@@ -277,19 +278,23 @@ ENCODING_SENTENCES = {
 
 
 def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part], manifest: Manifest) -> dict[str, Any]:
-    described = [
-        {
-            "name": safe_name(field.name) if manifest.safe_csv else field.name,
-            "type": str(field.type) if field.is_plain else "string",
-            "description": ENCODING_SENTENCES[field.encoding],
-        }
-        for field in fields
-    ]
+    described = [_describe_field(field, manifest) for field in fields]
     paths = [part_path(name, CSV, place) for place in range(len(parts))]
     return _csv_resource(name, paths or f"{name}.csv", described, [""])
 
 
-def _csv_resource(name: str, path: str | list[str], fields: list[dict[str, str]], missing: list[str]) -> dict[str, Any]:
+def _describe_field(field: Field, manifest: Manifest) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "name": safe_name(field.name) if manifest.safe_csv else field.name,
+        "type": str(field.type) if field.is_plain else "string",
+        "description": ENCODING_SENTENCES[field.encoding],
+    }
+    if field.encoding is Encoding.RANGE:
+        described["constraints"] = {"pattern": range_pattern(field.type)}
+    return described
+
+
+def _csv_resource(name: str, path: str | list[str], fields: list[dict[str, Any]], missing: list[str]) -> dict[str, Any]:
     return {
         "profile": "tabular-data-resource",
         "name": name,
@@ -357,9 +362,10 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         )
         for table in block["tables"]
     }
-    in_parts = block["format"] == _FORMAT_IN_PARTS
-    if not in_parts and block["format"] != _format_of(tables, {}):
-        raise ValueError("a format that these columns do not have")
+    _check_encodings(block["format"], {field.encoding for fields in tables.values() for field in fields})
+    in_parts = block["format"] == _OLD_IN_PARTS or (
+        block["format"] == _NEWEST and any("parts" in table for table in block["tables"])
+    )
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
@@ -374,6 +380,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         safe_csv=bool(block.get("safe_csv", False)),
         series=_series_of(block),
         persons=StatedPersons.from_plain(block["persons"]) if "persons" in block else None,
+        format=int(block["format"]),
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
         n_dummies=int(block["dummies"]["records"]),
@@ -387,6 +394,12 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         files=tuple(str(name) for name in block["files"]),
         parts={str(table["name"]): _parts(table) for table in block["tables"]} if in_parts else {},
     )
+
+
+def _check_encodings(format: int, used: set[Encoding]) -> None:
+    """ValueError if a column is written as this format does not write one."""
+    if used & ({Encoding.INTERVAL} if format == _NEWEST else {Encoding.RANGE, Encoding.PERSON, Encoding.VISIT}):
+        raise ValueError("a format that these columns do not have")
 
 
 def _series_of(block: Mapping[str, Any]) -> str | None:

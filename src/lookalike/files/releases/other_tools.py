@@ -5,9 +5,9 @@ these notations; sensitive and carried cells must be plain values that the origi
 out altogether (a star in every column) count as suppressed. What is published may be quoted in an error.
 
     value            28    female                 any value        *
-    interval         20-30   20..30   20 to 30    [20, 30]   [20, 30)   [20, 30[   (20,30]   ]20, 30]
+    interval         20..30   [-5..-2]   20-30   20 to 30    [20, 30]   [20, 30)   [20, 30[   (20,30]   ]20, 30]
     one end          >=30   >30   <30   <=30      30+
-    dates            2024-01-05/2024-02-10        2024-01-05 to 2024-02-10   2024-03   2024
+    dates            2024-01-05..2024-02-10       2024-01-05 to 2024-02-10   2024-03   2024-M03   2024
     set              {A, B}   A|B   A;B   [A, B]
     mask             130**  (one character a star)          13*  (any ending)
     taxonomy         a node's label
@@ -47,8 +47,8 @@ from lookalike.files.tables.read import read_table
 
 _Notation = Callable[[DomainIndex, str], Holding | None]
 _UNDERSTOOD = (
-    "a value, * for any, intervals (20-30, 20..30, 20 to 30, [20, 30), ]20, 30], >=30, <30, 30+), "
-    "dates (2024-01-05/2024-02-10, 2024-03, 2024), sets ({A, B}, A|B, A;B, [A, B]), masks (130**, 13*), "
+    "a value, * for any, intervals (20..30, 20-30, 20 to 30, [20, 30), ]20, 30], >=30, <30, 30+), "
+    "dates (2024-01-05..2024-02-10, 2024-03, 2024), sets ({A, B}, A|B, A;B, [A, B]), masks (130**, 13*), "
     "and the labels of the column's taxonomy"
 )
 _NO_VALUE = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>", "(missing)"})
@@ -72,7 +72,7 @@ _ONE_END = {
     "date": re.compile(rf"(>=|<=|>|<|\u2265|\u2264)\s*({_DATE})"),
 }
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
-_PART_OF_DATE = re.compile(r"(\d{4})(?:-(\d\d))?")
+_PART_OF_DATE = re.compile(r"(\d{4})(?:-M?(\d\d))?")
 _QUOTED = re.compile(r"\A(['\"])(.*)\1\Z", re.DOTALL)
 
 
@@ -220,7 +220,7 @@ def _member_codes(index: DomainIndex, member: str) -> list[int] | None:
         return [index.missing_code]
     if (code := index.find(member)) >= 0:
         return [code]
-    # Our own cells next to a missing value: 28-39|(missing).
+    # Our own cells next to a missing value: 28..39|(missing).
     interval = _interval(index, member)
     return None if interval is None else [*list_codes(index, interval)]
 

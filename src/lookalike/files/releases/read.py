@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -96,8 +97,21 @@ def _tables_of(folder: Path) -> set[str]:
     return parts.union(*(table_paths(name, ()) for name in manifest.tables))
 
 
-def find_release(path: str | Path) -> ReleaseFolder:
+class Unwritten(Protocol):
+    """A release that may not be written yet, and can be read all the same."""
+
+    def read_folder(self) -> ReleaseFolder:
+        """The release as a reader of its folder has it."""
+
+
+def find_release(path: str | Path | Unwritten) -> ReleaseFolder:
     """The release folder that a path means; DataError if it means none."""
+    if hasattr(path, "read_folder"):
+        return path.read_folder()
+    if not isinstance(path, str | Path):
+        raise DataError(
+            f"A release cannot be read from a {type(path).__name__}. Give its folder, or what publish gave."
+        )
     found = release_folder(local_path(path))
     if found is None:
         raise DataError(f"{path} is not a release folder of lookalike. Name the folder with datapackage.json.")
@@ -136,6 +150,17 @@ class ReleaseFolder:
             name: read_frame(self.path, name, fields, self.manifest.parts.get(name, ()))
             for name, fields in self.manifest.tables.items()
         }
+
+    def hold_tables(
+        self,
+        manifest: PublishedManifest,
+        schema: Schema,
+        typed: dict[str, pl.DataFrame],
+        texts: dict[str, pl.DataFrame],
+    ) -> None:
+        """What the files would say, for a release that has none."""
+        self.manifest, self.schema, self.frames = manifest, schema, typed
+        self._columns = {name: self._table(name, text) for name, text in texts.items()}
 
     @property
     def made_up_of_number(self) -> dict[int, int] | None:

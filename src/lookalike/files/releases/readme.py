@@ -114,7 +114,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     lines += ["", "How to read a cell", ""]
     lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
     lines += [_ONE_END] if has_open_ends(release) else []
-    lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
+    lines += [*_SPELLING, *_IN_A_SPREADSHEET, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else [])]
+    lines += ["", "What is promised", ""]
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     if manifest.persons is not None:
         lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
@@ -152,14 +153,22 @@ def _in_parts(parts: Parts) -> list[str]:
     ]
 
 
-_ONE_END = "  An interval with one end is open to the other side: <=17 is 17 or less, >=91 is 91 or more."
+_ONE_END = "  A range with one end is open to the other side: <=17 is 17 or less, >=91 is 91 or more."
 
 _SPELLING = [
     "",
     "  Spelling of unusual values: (empty) is a text without characters. Inside sets and spans a backslash stands",
     "  before a bar, a backslash, a space at either end, the word to (spans), and before values that read *,",
     "  (missing) or (empty). In plain columns only values that read (missing) or (empty) have one in front.",
-    "  In Parquet: intervals and spans have low, high and missing; sets have values, missing and any.",
+    "  In Parquet: ranges and spans have low, high and missing; sets have values, missing and any.",
+]
+
+_IN_A_SPREADSHEET = [
+    "",
+    "  In a spreadsheet: do not open the CSV files by a double click. Import them, and choose Text as the type of each",
+    "  column (Excel: Data, From Text/CSV; LibreOffice: the columns of the import window). Ranges such as 28..39 stay",
+    "  as they are in any case. Single values may not: 01234 loses its zero, 1e5 becomes 100000, 1/2 and MAR1 become",
+    "  dates, numbers of more than 15 digits are rounded, and what begins with =, +, - or @ may be computed.",
 ]
 
 _NOT_PROMISED = [

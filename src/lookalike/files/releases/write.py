@@ -186,6 +186,22 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
     return made
 
 
+def hold_release(release: Release, manifest: Manifest) -> ReleaseFolder:
+    """A release as a reader of its folder would have it, without a folder: nothing but what the files would say."""
+    if release.n_rows == 0:
+        raise DataError("The release has no rows. An empty table is not published.")
+    laid_out = {table.name: lay_out_table(table) for table in release.tables()}
+    fields = {name: listed for name, (listed, _, _) in laid_out.items()}
+    held = ReleaseFolder(Path("(not written)"))
+    held.hold_tables(
+        parse_descriptor(descriptor(release, manifest, fields, file_names(release, {}, ()), {}), "the release"),
+        Schema.from_yaml(public_schema(release.domains).to_yaml()),
+        {name: typed for name, (_, typed, _) in laid_out.items()},
+        {name: blanks_spelled_out(texts, listed) for name, (listed, _, texts) in laid_out.items()},
+    )
+    return held
+
+
 def write_table(table: PublishedTable, csv: Path, parquet: Path, *, safe_csv: bool = False) -> tuple[Field, ...]:
     """A table as CSV and as Parquet; its columns."""
     fields, typed, texts = lay_out_table(table)
@@ -194,8 +210,8 @@ def write_table(table: PublishedTable, csv: Path, parquet: Path, *, safe_csv: bo
     return fields
 
 
-def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
-    """The columns of a table, its typed cells, and its cells as text."""
+def lay_out_table(table: PublishedTable, *, old: bool = False) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
+    """The columns of a table, its typed cells, and its cells as text (`old`: as version 0.1.0 wrote them)."""
     fields: list[Field] = []
     typed: dict[str, pl.Series] = {}
     texts: dict[str, pl.Series] = {}
@@ -204,7 +220,7 @@ def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFram
         if isinstance(cells, NumberCells):
             while cells.name in attribute_names:
                 cells = NumberCells(f"{cells.name}_", cells.numbers, cells.role)
-        field, entries, rows = lay_out(cells)
+        field, entries, rows = lay_out(cells, old=old)
         printed = print_cells(field, entries)
         fields.append(field)
         typed[field.name] = entries if rows is None else entries.gather(rows)

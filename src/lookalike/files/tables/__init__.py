@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lookalike.data.microdata import Table
     from lookalike.data.schema import Schema
 
-__all__ = ["read_columns", "read_table", "read_whole"]
+__all__ = ["find_library", "read_columns", "read_table", "read_whole"]
 
 
 def read_table(source: Any, **reading: Any) -> Table:
@@ -39,6 +39,13 @@ def read_table(source: Any, **reading: Any) -> Table:
         if name not in known:
             raise RecipeError(f"There is no argument {quoted(name)}. See the help of the function you called.")
     return source if isinstance(source, Table) else read.read_table(source, **reading)
+
+
+def find_library(source: Any) -> str:
+    """The library whose frames a user who gives this table works with: "pandas", "arrow", else "polars"."""
+    from lookalike.files.tables.handing_back import library_of
+
+    return library_of(source)
 
 
 def read_columns(

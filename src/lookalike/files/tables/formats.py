@@ -248,6 +248,9 @@ def format_of(path: Path) -> Format:
     claiming.sort(key=lambda one: ending not in one.endings)
     if claiming:
         return claiming[0]
+    from lookalike.files.tables.unread import refuse_unread
+
+    refuse_unread(path)
     if any(ending in one.endings for one in FORMATS.values() if one is not TEXT):
         raise DataError(f"{path.name} is named {path.suffix} but does not begin as such a file does. {_save_as()}")
     return TEXT

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lookalike.data.date_formats import AS_TEXT
 from lookalike.data.microdata import Column, parse_number, texts_of
 from lookalike.data.schema import ValueType
-from lookalike.errors import DataError, counted, quoted
+from lookalike.errors import DataError, SchemaError, counted, quoted
 from lookalike.files.tables.csv.dates import FIRST_DAY, LAST_DAY
 from lookalike.files.tables.csv.inference import (
     MOST_PLACES,
@@ -31,7 +31,7 @@ from lookalike.files.tables.csv.inference import (
     place_codes,
     settle,
 )
-from lookalike.files.tables.formats import LONGEST_FIELD
+from lookalike.files.tables.formats import LONGEST_FIELD, refuse_bad_names
 
 _MOMENTS = (ValueType.DATE, ValueType.DATETIME)
 _MICROS_A_DAY = 86_400_000_000
@@ -211,8 +211,30 @@ def _in_type(texts: Collection[str], type: ValueType) -> NDArray[Any]:
 
 
 def is_pandas(source: object) -> bool:
-    kind = type(source)
-    return kind.__module__.split(".")[0] == "pandas" and kind.__name__ == "DataFrame"
+    """Whether it is a data frame of pandas, or derived from one; told by its name, so that nobody loads pandas."""
+    return any(
+        kind.__module__.split(".")[0] == "pandas" and kind.__name__ == "DataFrame" for kind in type(source).__mro__
+    )
+
+
+def pandas_columns(source: Any, where: str) -> tuple[dict[str, Any], list[str]]:
+    """The columns by name, those of an index with a name first, and sentences about them.
+
+    An index without a name numbers rows, and is no column.
+    """
+    if source.columns.nlevels > 1:
+        raise SchemaError(
+            f"{where} has {source.columns.nlevels} names per column. Join them first: "
+            'frame.columns = ["_".join(map(str, names)) for names in frame.columns].'
+        )
+    names = [str(name) for name in source.columns]
+    refuse_bad_names(names, where)
+    levels = {
+        str(name): level for level, name in enumerate(source.index.names) if name is not None and str(name) not in names
+    }
+    found = {name: source.index.get_level_values(level).to_series() for name, level in levels.items()}
+    said = [f"The index {quoted(name)} of {where} was read as a column." for name in levels]
+    return {**found, **{name: source.iloc[:, place] for place, name in enumerate(names)}}, said
 
 
 def pandas_series(column: Any, name: str, source: str) -> pl.Series:
@@ -238,10 +260,11 @@ def pandas_series(column: Any, name: str, source: str) -> pl.Series:
         return values.set(pl.Series(missing), None)
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         raise refuse_type(name, str(dtype), source)
-    return _from_objects(column.to_numpy(dtype=object).tolist(), column.isna().to_numpy(), name, source)
+    return type_objects(column.to_numpy(dtype=object).tolist(), column.isna().to_numpy(), name, source)
 
 
-def _from_objects(objects: list[Any], missing: Any, name: str, source: str) -> pl.Series:
+def type_objects(objects: list[Any], missing: NDArray[np.bool_], name: str, source: str) -> pl.Series:
+    """Cells of Python's own types as a column of one type."""
     cells = [None if gone else _unwrap_cell(cell) for cell, gone in zip(objects, missing.tolist(), strict=True)]
     sorts = {type(cell) for cell in cells} - {type(None)}
     if not sorts:

@@ -30,8 +30,9 @@ from lookalike.files.tables.compressed import check_limit, packing_of
 from lookalike.files.tables.csv import delimited
 from lookalike.files.tables.csv.delimited import Spelling
 from lookalike.files.tables.formats import TEXT, Asked, Hints, format_of, list_names, refuse_bad_names
-from lookalike.files.tables.frames import column_of, is_pandas, pandas_series, respell_column
+from lookalike.files.tables.frames import column_of, is_pandas, pandas_columns, pandas_series, respell_column
 from lookalike.files.tables.parquet import scan_folder
+from lookalike.files.tables.python_objects import SOURCE, check_path, explain_source, find_columns
 from lookalike.files.urls import at_hand
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.progress import Progress, silent
@@ -159,6 +160,7 @@ def _read_source(source: Any, asked: Asked, unpack_limit: int | None) -> Table:
         names, fetched = read_database(address, asked)
         return _type_table(names, fetched.get_column, str(address), asked)
     if isinstance(source, str | Path):
+        check_path(source)
         check_limit(unpack_limit)
         try:
             with at_hand(source) as path, _check_unchanged(path):
@@ -168,10 +170,10 @@ def _read_source(source: Any, asked: Asked, unpack_limit: int | None) -> Table:
                 f"{source}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
             ) from None
     if is_pandas(source):
-        where, names = "the data frame", [str(name) for name in source.columns]
-        return _type_table(
-            names, lambda name: pandas_series(source.iloc[:, names.index(name)], name, where), where, asked
-        )
+        where = "the data frame"
+        columns, said = pandas_columns(source, where)
+        table = _type_table([*columns], lambda name: pandas_series(columns[name], name, where), where, asked)
+        return replace(table, notes=(*said, *table.notes))
     return _read_frame(source, asked)
 
 
@@ -221,11 +223,10 @@ def _read_frame(source: Any, asked: Asked) -> Table:
         return _polars_table(collected.lazy(), where, replace(asked, types=types, date_formats=formats))
     if isinstance(source, pl.DataFrame):
         return _polars_table(source.lazy(), "the data frame", asked)
-    if not hasattr(source, "__arrow_c_stream__"):
-        raise DataError(
-            f"A table cannot be read from a {type(source).__name__}. Give the path of a file ({list_names()}), or a "
-            "data frame of pandas, polars or Arrow."
-        )
+    if (found := find_columns(source)) is not None:
+        return _type_table(*found, SOURCE, asked)
+    if not hasattr(source, "__arrow_c_stream__") or type(source).__name__ == "Series":
+        raise explain_source(source)
     names = [str(name) for name in getattr(source, "column_names", ())]
     refuse_bad_names(names, "the Arrow table")
     frame = _safely(lambda: pl.DataFrame(source).lazy(), "the Arrow table holds a type that cannot be read")

@@ -5,6 +5,7 @@
 U, L and domain sizes come from the schema where it declares them, else from the original table; `Domain.declared` says
 which. A cell that holds only missing values loses nothing: it says that the value was missing. An interval that may
 also hide a missing value loses everything. In sets, missing is one more value. Exact quasi-identifiers lose nothing.
+A suppressed row loses everything, in every column.
 """
 
 from __future__ import annotations
@@ -50,14 +51,27 @@ def _interval_loss(domain: Domain, extents: Ranges) -> Losses:
 
 
 def loss_by_column(release: Release, lost: Callable[[Domain, Extents], Losses] = certainty_penalty) -> dict[str, float]:
-    """The mean loss of each quasi-identifier, by default NCP."""
+    """The mean loss of each quasi-identifier, by default NCP, over all rows, published and suppressed."""
     if not isinstance(release, Grouped | Matched):
-        return {domain.name: 0.0 for domain in release.domains.quasi}
+        return {domain.name: with_suppressed(0.0, release) for domain in release.domains.quasi}
     sizes = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
     return {
-        domain.name: float((lost(domain, extents) * sizes).sum() / max(release.n_rows, 1))
+        domain.name: with_suppressed(float((lost(domain, extents) * sizes).sum() / max(release.n_rows, 1)), release)
         for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
     }
+
+
+def count_records(release: Release) -> int:
+    """Rows that losses are means over: those that are published, and those that are suppressed."""
+    return release.n_rows + release.withheld.n_suppressed
+
+
+def with_suppressed(mean: float, release: Release) -> float:
+    """A mean loss over published rows as one over all rows, in which each suppressed row has lost 1."""
+    n_suppressed = release.withheld.n_suppressed
+    if not n_suppressed:
+        return mean
+    return (mean * release.n_rows + n_suppressed) / count_records(release)
 
 
 def mean_loss(losses: dict[str, float]) -> float:

@@ -3,6 +3,8 @@
 A group is what a reader can tell apart: rows whose published quasi-identifiers are identical, or a bucket.
 Releases without groups (matched rows, perturbed columns) have none of these figures: not a number.
 
+A suppressed row is in no group. Figures that are losses charge it what a row costs in a group of the whole table.
+
 Where persons have several rows, sizes are numbers of different persons. These do not follow from the release, so the
 figures are worked out from the sizes that the audit found (`of_sizes`), stay with the owner, and are left out where
 nobody knows which person is in which group.
@@ -60,7 +62,7 @@ def _classes(release: Grouped) -> NDArray[np.int64]:
 
 
 class OfGroups(WrittenMetric):
-    """A figure of three sums over groups: parts hand these on, in whole numbers."""
+    """A figure of three sums over groups and the number of suppressed rows: parts hand these on, in whole numbers."""
 
     needs = RELEASE
     axis: ClassVar[str | None] = None
@@ -71,21 +73,21 @@ class OfGroups(WrittenMetric):
     def measure(self, original: Microdata, release: Release) -> float:
         return self.join([self.of_part(original, release)])
 
-    def of_part(self, original: Microdata, release: Release) -> tuple[int, int, int]:
+    def of_part(self, original: Microdata, release: Release) -> tuple[int, int, int, int]:
         if original.persons is not None:
-            return 0, 0, 0
+            return 0, 0, 0, 0
         sizes = group_sizes(release)
-        return len(sizes), int(sizes.sum()), int((sizes**2).sum())
+        return len(sizes), int(sizes.sum()), int((sizes**2).sum()), int(release.withheld.n_suppressed)
 
-    def join(self, parts: Sequence[tuple[int, int, int]]) -> float:
-        n_groups, n_rows, squares = (sum(sums) for sums in zip(*parts, strict=True))
-        return self.of_sums(n_groups, n_rows, squares) if n_groups else math.nan
+    def join(self, parts: Sequence[tuple[int, int, int, int]]) -> float:
+        n_groups, n_rows, squares, n_suppressed = (sum(sums) for sums in zip(*parts, strict=True))
+        return self.of_sums(n_groups, n_rows, squares, n_suppressed) if n_groups else math.nan
 
     def of_sizes(self, units_of_size: Mapping[int, int]) -> float:
         """From how many groups there are of each size, whatever sizes are numbers of."""
         sizes, units = np.array([*units_of_size.items()], dtype=np.int64).reshape(-1, 2).T
-        return self.join([(int(units.sum()), int(units @ sizes), int(units @ sizes**2))])
+        return self.join([(int(units.sum()), int(units @ sizes), int(units @ sizes**2), 0)])
 
-    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
-        """From the number of groups, their rows, and their squared sizes."""
+    def of_sums(self, n_groups: int, n_rows: int, squares: int, n_suppressed: int) -> float:
+        """From the number of groups, their rows, their squared sizes, and the rows that are in no group."""
         raise NotImplementedError

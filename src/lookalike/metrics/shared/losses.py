@@ -16,9 +16,9 @@ from lookalike.data.contracts import DOMAINS, ORIGINAL, Metric
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import FORMS, Bucketized, Perturbed, Release
 from lookalike.data.schema import Kind
-from lookalike.errors import RecipeError
+from lookalike.errors import RecipeError, counted
 from lookalike.metrics import METRICS
-from lookalike.metrics.shared.cells import loss_by_column
+from lookalike.metrics.shared.cells import count_records, loss_by_column
 
 _DIGITS = 6
 _NEARNESS = 1e-9
@@ -28,7 +28,8 @@ _NEARNESS = 1e-9
 class PartLosses:
     """What the losses of the whole need of one part: a few sums."""
 
-    n_rows: int
+    n_records: int
+    """Rows, published and suppressed."""
     columns: Mapping[str, float]
     """The mean NCP of each quasi-identifier."""
     metrics: Mapping[str, Any]
@@ -37,7 +38,7 @@ class PartLosses:
     @classmethod
     def of(cls, original: Microdata, release: Release, kinds: Iterable[type[Metric]]) -> PartLosses:
         handed_on = {kind.name: kind().of_part(original, release) for kind in kinds if kind.joins}
-        return cls(release.n_rows, loss_by_column(release), handed_on)
+        return cls(count_records(release), loss_by_column(release), handed_on)
 
 
 def join_losses(
@@ -48,8 +49,9 @@ def join_losses(
         raise RecipeError("There is no part to join. A release has at least one.")
     joined = {kind.name: kind().join([part.metrics[kind.name] for part in parts]) for kind in kinds if kind.joins}
     known = {name: float(loss) for name, loss in joined.items() if not math.isnan(loss)}
-    rows = max(sum(part.n_rows for part in parts), 1)
-    return known, {of: math.fsum(part.columns[of] * part.n_rows for part in parts) / rows for of in parts[0].columns}
+    records = max(sum(part.n_records for part in parts), 1)
+    by_column = {of: math.fsum(part.columns[of] * part.n_records for part in parts) for of in parts[0].columns}
+    return known, {of: total / records for of, total in by_column.items()}
 
 
 def round_figure(figure: float) -> float:
@@ -96,6 +98,15 @@ def loss_text(form: str, losses: Mapping[str, float]) -> str:
     shown = phrase.format(losses[name]).replace("%", " %") if name in losses else "not measured"
     suppressed = int(losses.get("suppressed", 0))
     return f"{shown}, {suppressed:,} suppressed" if suppressed else shown
+
+
+def explain_suppressed(n_suppressed: int) -> str:
+    """How losses count suppressed records, in a sentence.
+
+    >>> explain_suppressed(1), explain_suppressed(0)
+    ('The losses count 1 suppressed record as fully lost.', '')
+    """
+    return f"The losses count {counted(n_suppressed, 'suppressed record')} as fully lost." if n_suppressed else ""
 
 
 def same_figure(stated: object, figure: float) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from lookalike.data.contracts import ORIGINAL, Compared, Metric
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
+from lookalike.metrics.shared.cells import count_records
 
 
 class WrittenMetric:
@@ -50,13 +51,16 @@ def title_metric(kind: type[Metric], unit: str | None = None) -> str:
 
 
 class MeanOverRows(WrittenMetric):
-    """The base of metrics that are means over published rows: parts hand on sums."""
+    """The base of metrics that are means over rows: parts hand on sums."""
 
     joins = True
+    counts_suppressed: ClassVar[bool] = False
+    """Whether the mean is over suppressed rows too, each with the loss 1 (`cells.with_suppressed`)."""
 
     def of_part(self, original: Microdata, release: Release) -> tuple[float, int] | None:
         mean = self.measure(original, release)
-        return None if math.isnan(mean) else (mean * release.n_rows, release.n_rows)
+        n_rows = count_records(release) if self.counts_suppressed else release.n_rows
+        return None if math.isnan(mean) else (mean * n_rows, n_rows)
 
     def join(self, parts: Sequence[tuple[float, int] | None]) -> float:
         known = [part for part in parts if part is not None]

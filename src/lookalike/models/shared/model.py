@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, quoted, unknown_name
 from lookalike.models.shared.exposures import EXACT_QUASI, enough_records
+from lookalike.models.shared.spelling import Models, explain_refused, explain_spelling
 
 MANY_VALUES = 1000
 """Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
@@ -123,9 +124,6 @@ def strongest(model: PrivacyModel, prior: NDArray[np.int64], column: Domain | No
     return model
 
 
-Models = Mapping[str, type[PrivacyModel]]
-
-
 def read_model(text: str, models: Models) -> PrivacyModel:
     """The model that the text describes, among those of the table."""
     return parse_component(text, "model", models)
@@ -135,7 +133,10 @@ def read_promise(text: str, models: Models) -> Promise:
     """The promise that the text describes: a model, or column=model."""
     text = text.strip()
     if _model_name(text) in models:
-        return Promise(read_model(text, models))
+        try:
+            return Promise(read_model(text, models))
+        except RecipeError as refused:
+            raise RecipeError(explain_refused(text, refused, models)) from None
     places = [place for place, character in enumerate(text) if character == "="]
     for place in reversed(places):
         if _model_name(text[place + 1 :]) in models:
@@ -147,10 +148,11 @@ def read_promise(text: str, models: Models) -> Promise:
                 raise RecipeError(f"{quoted(text)} names no column before the equals sign. Write COLUMN={model}.")
             return Promise(model, column)
     # Nothing fits: complain about what stands where a model should.
-    before_colon = text.partition(":")[0]
-    if (name := before_colon.partition("=")[0].strip()) in models:
-        raise RecipeError(f"{quoted(text)} has an equals sign where a colon should be. Write {name}:NUMBER.")
-    raise RecipeError(unknown_name("model", before_colon.rpartition("=")[2].strip(), models))
+    if said := explain_spelling(text, models):
+        raise RecipeError(said)
+    before, _, last = text.partition(":")[0].rpartition("=")
+    is_number = last.strip().replace(".", "", 1).isdigit()
+    raise RecipeError(unknown_name("model", (before if before and is_number else last).strip(), models))
 
 
 def _model_name(text: str) -> str:

@@ -70,7 +70,7 @@ def _table_problem(
     place: int | None,
     otherwise: list[str],
 ) -> str | None:
-    own_fields, own, _ = lay_out_table(table)
+    own_fields, own, _ = lay_out_table(table, old=manifest.is_old)
     all_fields = manifest.tables[table.name]
     for field, own_field in itertools.zip_longest(fields, own_fields):
         # Another type of the same values is how the verifier's copy of the original was read.

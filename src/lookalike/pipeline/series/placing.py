@@ -9,7 +9,6 @@ audit's placement is one of several possible ones.
 
 from __future__ import annotations
 
-import random
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -262,7 +261,7 @@ def _place_in_buckets(
     choices = [[bucket for bucket in listed.get(point, ()) if room[bucket, value]] for point, value in keys]
     by_value: dict[tuple[int, int], list[int]] = defaultdict(list)
     by_point: dict[tuple[int, int], list[int]] = defaultdict(list)
-    places, drawn = np.full(len(keys), -1, dtype=np.int64), random.Random(0)
+    places, drawn = np.full(len(keys), -1, dtype=np.int64), np.random.default_rng(0)
     waiting = sorted((record for record in range(len(keys)) if choices[record]), key=lambda one: -len(choices[one]))
     for _ in range(_STEPS * len(keys) + _STEPS):
         if not waiting:
@@ -272,7 +271,7 @@ def _place_in_buckets(
 
         def count_evicted(bucket: int, point: int = point, value: int = value) -> tuple[int, float]:
             full = len(by_value[bucket, value]) >= room[bucket, value]
-            return full + (len(by_point[point, bucket]) >= listed[point][bucket]), drawn.random()
+            return full + (len(by_point[point, bucket]) >= listed[point][bucket]), float(drawn.random())
 
         bucket = min(choices[record], key=count_evicted)
         for held, limit in (
@@ -280,7 +279,7 @@ def _place_in_buckets(
             (by_point[point, bucket], listed[point][bucket]),
         ):
             if len(held) >= limit:
-                other = drawn.choice(held)
+                other = held[int(drawn.integers(len(held)))]
                 by_value[bucket, keys[other][1]].remove(other)
                 by_point[keys[other][0], bucket].remove(other)
                 places[other] = -1

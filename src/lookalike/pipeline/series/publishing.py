@@ -8,6 +8,7 @@ with step.record(folder):    the release is entered in the ledger before it appe
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -112,7 +113,7 @@ class Asked:
 def _split_earlier(text: str) -> tuple[str, str | None]:
     """RELEASE or RELEASE=ORIGINAL; a path with an equals sign that exists is a release.
 
-    >>> split_earlier("january=stays.csv")
+    >>> _split_earlier("january=stays.csv")
     ('january', 'stays.csv')
     """
     if os.path.exists(text) or "=" not in text:
@@ -328,7 +329,7 @@ def _open_earlier(step: Step, release: Path, original: Any, data: Microdata, rea
     if unit is not None:
         raise RecipeError(
             f"Nothing says who was in which group of {name}: {private} has no list of people. Give the table that it "
-            f"was made from: --after {quoted(f'{release}=ORIGINAL.csv')}."
+            f"was made from: --after {shlex.quote(f'{release}=ORIGINAL.csv')}."
         )
     placed, n_open = place_records(opened, data, class_of_row)
     n_found = int((placed >= 0).sum())

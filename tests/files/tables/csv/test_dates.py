@@ -105,11 +105,10 @@ def test_a_sample_never_decides() -> None:
     assert found.misfits.sum() == 1
 
 
-def test_two_digit_years_that_would_lie_in_the_future_are_asked_about() -> None:
-    this_year = datetime.datetime.now(tz=datetime.UTC).year
+def test_two_digit_years_that_may_lie_in_the_future_are_asked_about() -> None:
     found = settled(["01-Jan-65", "03-Feb-70"])
     assert found.type is ValueType.STRING
-    assert f"seen=DD-Mon-YY from {this_year - 99}" in found.question
+    assert "seen=DD-Mon-YY from 1927" in found.question
     born = settled(["01-Jan-65", "03-Feb-70"], date_format="DD-Mon-YY from 1930")
     assert texts_of(born.values, born.type) == ["1965-01-01", "1970-02-03"]
     plan = settled(["01-Jan-65", "03-Feb-70"], date_format="DD-Mon-YY from 1969")

@@ -8,7 +8,6 @@ Cost: one pattern match per text and candidate.
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -35,6 +34,8 @@ _HEAD = 512
 _MOST_LIKELY = 0.5
 """Share of texts that must be dates for the others to be asked about."""
 _FIRST_PLAIN, _LAST_PLAIN = 1900, 2099
+_LAST_SURE = 2026
+"""Two-digit years after this one may be of either century. Not today's year: the clock decides no reading."""
 """Years that digits without separators must lie in to be taken for dates."""
 _ENOUGH = 3
 PLACES = "{places}"
@@ -238,12 +239,11 @@ def _ask_which(name: str, first: str, second: str, why: str) -> str:
 
 
 def _ask_about_century(name: str, format: DateFormat, parsed: Parsed) -> Dates | None:
-    """What to ask where two-digit years would lie in the future; None where they do not."""
-    today = datetime.datetime.now(tz=datetime.UTC).date()
-    last = int(np.datetime64(today, "D").astype(np.int64)) * (DAY if format.has_time else 1)
+    """What to ask where two-digit years may lie in the future; None where they do not."""
+    last = int(np.datetime64(f"{_LAST_SURE}-12-31").astype(np.int64)) * (DAY if format.has_time else 1)
     if not len(parsed.values) or parsed.values.max() <= last:
         return None
-    past, later = today.year - 99, FIRST_YEAR
+    past, later = _LAST_SURE - 99, FIRST_YEAR
     why = f"two digits may mean a year up to {past + 99} or up to {later + 99}"
     question = _ask_which(name, f"{format} from {past}", f"{format} from {later}", why)
     return Dates(format, parsed, question=question)
