@@ -226,7 +226,7 @@ def test_dates_and_moments_under_a_taxonomy() -> None:
     domain, codes = encoded([400, 3], ValueType.DATE, taxonomy={"dates": ["month", "year"]})
     assert domain.taxonomy is not None
     assert (domain.taxonomy.labels[1:3], domain.texts, codes) == (
-        ("1970", "1970-01"),
+        ("1970", "1970-M01"),
         ("1970-01-04", "1971-02-05"),
         [1, 0],
     )

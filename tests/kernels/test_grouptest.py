@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.data.requirement import Distance, Requirement, pack
+from lookalike.data.requirement import Distance, Requirement, Windows, pack
 from lookalike.data.taxonomy import Taxonomy
 from lookalike.kernels.grouptest import at_most, is_group_allowed, tally_for
 from tests.examples import examples
-from tests.oracles.group_rule import accepts
+from tests.oracles.group_rule import accepts, equal_emd, hierarchical_emd, ordered_emd
 
 TREE = Taxonomy.from_paths([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"), ("e", "*")])
 N_CODES = TREE.n_leaves
@@ -23,7 +24,9 @@ shares = st.fractions(0, 1, max_denominator=40)
 
 @st.composite
 def requirements(draw: st.DrawFn) -> Requirement:
-    kind = draw(st.sampled_from(["size", "ceilings", "floors", "distinct", "entropy", "recursive", "distance"]))
+    kind = draw(
+        st.sampled_from(["size", "ceilings", "floors", "distinct", "entropy", "recursive", "windows", "distance"])
+    )
     listed = st.lists(shares, min_size=N_CODES, max_size=N_CODES).map(tuple)
     extra: dict[str, object] = {}
     if kind == "ceilings":
@@ -36,6 +39,9 @@ def requirements(draw: st.DrawFn) -> Requirement:
         extra["entropy"] = draw(st.fractions(1, N_CODES, max_denominator=6))
     if kind == "recursive":
         extra["recursive"] = (draw(st.fractions(Fraction(1, 4), 4, max_denominator=8)), draw(st.integers(1, 5)))
+    if kind == "windows":
+        reach = np.minimum(np.arange(N_CODES) + np.array(draw(st.lists(st.integers(0, 3), min_size=5, max_size=5))), 4)
+        extra["windows"] = Windows(np.maximum.accumulate(reach), draw(shares))
     if kind == "distance":
         extra["distance"] = draw(st.sampled_from([member for member in Distance if member]))
         extra["bound"], extra["tree"] = draw(shares), TREE
@@ -96,6 +102,42 @@ def test_ceilings_decide_at_equality_with_huge_denominators(delta: int) -> None:
     half = (1 << 60) + delta
     requirement = Requirement(column=0, ceilings=(Fraction(half, 1 << 61), Fraction(1)))
     assert judged([requirement], [0, 1], [1, 1]) == (delta >= 0)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.data(), st.sampled_from([Distance.EQUAL, Distance.ORDERED, Distance.HIERARCHICAL]))
+def test_distances_of_columns_with_many_values(data: st.DataObject, distance: Distance) -> None:
+    """Most values of the table are not in the group: what it lacks counts all the same, exactly."""
+    n_codes = data.draw(st.integers(20, 60))
+    group = data.draw(st.lists(st.integers(0, n_codes - 1), min_size=1, max_size=6))
+    rest = data.draw(st.lists(st.integers(0, n_codes - 1), max_size=60))
+    prior = np.bincount(group + rest, minlength=n_codes).tolist()
+    tree = Taxonomy.from_paths([(str(code), f"tens {code // 7}", f"half {code // 21}", "*") for code in range(n_codes)])
+    counts = np.bincount(group, minlength=n_codes).tolist()
+    exact = Requirement(column=0, distance=distance, tree=tree)
+    shares = [Fraction(number, sum(prior)) for number in prior]
+    beliefs = [Fraction(count, len(group)) for count in counts]
+    moved = {
+        Distance.EQUAL: lambda: equal_emd(shares, beliefs),
+        Distance.ORDERED: lambda: ordered_emd(shares, beliefs),
+        Distance.HIERARCHICAL: lambda: hierarchical_emd(tree, shares, beliefs),
+    }[distance]()
+    step = Fraction(1, 10**9)
+    assert judged([replace(exact, bound=moved)], group, prior)
+    assert moved < step or not judged([replace(exact, bound=moved - step)], group, prior)
+
+
+def test_distances_too_large_for_integers_of_64_bits_are_decided_on_the_safe_side() -> None:
+    """A million million records: the sum over values would wrap around."""
+    n_codes = 4000
+    prior = [1 << 38] * n_codes
+    group = [0, n_codes // 3, n_codes - 1] * 400_000
+    shares, size = [Fraction(1, n_codes)] * n_codes, len(group)
+    beliefs = [Fraction(count, size) for count in np.bincount(group, minlength=n_codes).tolist()]
+    moved = ordered_emd(shares, beliefs)
+    for bound, allowed in ((moved + Fraction(1, 10**6), True), (moved, False), (moved - Fraction(1, 10**6), False)):
+        requirement = Requirement(column=0, distance=Distance.ORDERED, bound=bound)
+        assert judged([requirement], group, prior) == allowed
 
 
 def test_distance_names_match_the_kernel() -> None:

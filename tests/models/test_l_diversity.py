@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from lookalike.errors import RecipeError
+from lookalike.data.schema import ValueType
+from lookalike.errors import Infeasible, RecipeError
 from lookalike.models.l_diversity import LDiversity
-from tests.models.building import categories, exposure_of, weighed
+from tests.examples import examples
+from tests.models.building import categories, exposure_of, numbers, weighed
 
 
 def test_levels_of_one_table_in_five_readings() -> None:
@@ -123,3 +128,72 @@ def test_parts_that_do_not_fit_are_refused(settings: dict[str, object], message:
 def test_designated_values_must_exist() -> None:
     with pytest.raises(RecipeError, match='names the value "HIV", which column "diagnosis" does not have'):
         LDiversity(2, subset="HIV").requirement(np.array([1, 1]), categories(2), 0)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.data())
+def test_no_stretch_of_the_band_s_width_has_more_than_the_level_says(data: st.DataObject) -> None:
+    """Against every stretch that begins at a value, or ends at one: no other one can hold more."""
+    values = sorted(data.draw(st.sets(st.integers(-50, 50), min_size=2, max_size=9)))
+    band = data.draw(st.fractions(0, 60, max_denominator=4))
+    missing = data.draw(st.booleans())
+    n_codes = len(values) + missing
+    counts = st.lists(st.integers(0, 3), min_size=n_codes, max_size=n_codes).filter(any)
+    groups = data.draw(st.lists(counts, min_size=1, max_size=4))
+    level = LDiversity(2, band=band).level(exposure_of(groups, numbers(values, missing=missing)))
+    shares = []
+    for group in groups:
+        held = dict(zip(values, group, strict=False))
+        begins = [begin for value in values for begin in (value, value - band)]
+        inside = [sum(held[value] for value in values if begin <= value <= begin + band) for begin in begins]
+        shares.append(Fraction(max(*inside, *group[len(values) :]), sum(group)))
+    assert level.value == 1 / max(shares)
+    assert level.unit is not None
+    assert shares[level.unit] == max(shares)
+
+
+def test_band_of_zero_is_the_simple_kind() -> None:
+    exposure = exposure_of([[3, 1, 1, 0], [2, 2, 0, 2]], numbers([1, 2, 5, 9]))
+    assert LDiversity(2, band=0).level(exposure).value == LDiversity(2).level(exposure).value
+
+
+def test_bands_are_exact_decimals() -> None:
+    """0.4 - 0.1 is 0.3, though not in binary: both ends count."""
+    column = replace(numbers([1, 4]), type=ValueType.NUMBER, values=np.array([0.1, 0.4]))
+    exposure = exposure_of([[1, 1]], column)
+    assert LDiversity(2, band="0.3").level(exposure).value == 1
+    assert LDiversity(2, band="0.29").level(exposure).value == 2
+
+
+def test_bands_of_dates_are_days_and_of_moments_too() -> None:
+    days = replace(numbers([0, 30]), type=ValueType.DATE)
+    moments = replace(numbers([0, 30 * 86_400_000_000]), type=ValueType.DATETIME)
+    for column in (days, moments):
+        exposure = exposure_of([[1, 1]], column)
+        assert [LDiversity(2, band=band).level(exposure).value for band in (29, 30)] == [2, 1]
+
+
+def test_bands_need_numbers_and_the_simple_kind() -> None:
+    with pytest.raises(RecipeError, match="needs a column of numbers or dates"):
+        LDiversity(2, band=1).level(exposure_of([[1, 1]], categories(2)))
+    for wrong in ({"kind": "entropy"}, {"subset": "a"}):
+        with pytest.raises(RecipeError, match="simple kind for all values"):
+            LDiversity(2, band=1, **wrong)
+
+
+def test_a_table_whose_values_lie_in_one_band_is_refused_with_the_nearest_l() -> None:
+    prior, column = np.array([4, 4, 2]), numbers([10, 12, 50])
+    with pytest.raises(Infeasible, match=r"range of width 5 has 80 % .* nearest .*l-diversity:1,band=5"):
+        LDiversity(2, band=5).check_eligible(prior, column)
+    LDiversity(2, band=1).check_eligible(prior, column)
+
+
+def test_numbers_near_each_other_get_a_caution_with_a_way_out() -> None:
+    near = numbers(sorted([*range(0, 4000, 10), *range(1, 4000, 10)]))
+    (said,) = LDiversity(3).cautions(np.ones(800, dtype=np.int64), near)
+    assert "l-diversity:3,band=50" in said
+    assert "--round salary=50" in said
+    prior = np.ones(41, dtype=np.int64)
+    assert LDiversity(3).cautions(prior, numbers([*range(20, 61)])) == []
+    assert LDiversity(3, band=5).cautions(np.ones(800, dtype=np.int64), near) == []
+    assert LDiversity(3).cautions(np.ones(3, dtype=np.int64), categories(3)) == []

@@ -41,6 +41,11 @@ def accepts(requirement: Requirement, counts: Sequence[int], prior: Sequence[int
         falling = sorted(counts, reverse=True)
         if not falling[0] < factor * sum(falling[ell - 1 :]):
             return False
+    if requirement.windows is not None:
+        ends = requirement.windows.reach.tolist()
+        windows = (sum(beliefs[first : last + 1], Fraction(0)) for first, last in enumerate(ends))
+        if max(windows) > requirement.windows.share:
+            return False
     return within(requirement, shares, beliefs)
 
 

@@ -29,6 +29,7 @@ class Homogeneity(OnClasses):
     name: ClassVar[str] = "homogeneity"
     remedy: ClassVar[str] = "l-diversity prevents it."
     most_records: ClassVar[int | None] = None
+    most_cells: ClassVar[int | None] = None
 
     share: Exact = Exact(above=0, high=1, default=Fraction(1))
     """Rows count as homogeneous from this share of one value on."""

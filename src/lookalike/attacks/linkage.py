@@ -57,6 +57,7 @@ class Linkage(WrittenAttack):
 
     name: ClassVar[str] = "linkage"
     most_records: ClassVar[int | None] = None
+    most_cells: ClassVar[int | None] = None
 
     threshold: Exact = Exact(above=0, high=1, default=Fraction(1, 5))
     """A person is at risk if found with a probability above this."""

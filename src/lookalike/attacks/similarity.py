@@ -54,6 +54,7 @@ class Similarity(WrittenAttack):
     name: ClassVar[str] = "similarity"
     remedy: ClassVar[str] = "It is about kinds of values: t-closeness with distance=hierarchical limits it."
     most_records: ClassVar[int | None] = None
+    most_cells: ClassVar[int | None] = None
 
     level: OptionalExact = OptionalExact(low=1)
     """Level of the taxonomy, 1 just above the values; all below the root, and the worst reported, if left out."""

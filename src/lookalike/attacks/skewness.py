@@ -33,6 +33,7 @@ class Skewness(OnClasses):
         "A promise of how far a belief may rise above a value's share (beta-likeness, t-closeness) limits it."
     )
     most_records: ClassVar[int | None] = None
+    most_cells: ClassVar[int | None] = None
 
     times: Exact = Exact(above=1, default=Fraction(10))
     """A belief above so many times the value's share in the table counts."""

@@ -12,6 +12,7 @@ import datetime
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,13 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data import taxonomy as taxonomies
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.date_formats import WORDS
+from lookalike.data.frequent_values import name_frequent, wants_frequent
 from lookalike.data.persons import PersonCounts, count_persons_by_value, number_pairs, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
 
 Codes = NDArray[np.int32]
+LONGEST_SET = 100
+"""Values that a published cell lists at most, where nothing else is said."""
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -91,6 +96,8 @@ class Domain:
     declared: bool
     """Whether low, high or size came from the schema; otherwise they are what the table shows."""
     taxonomy: Taxonomy | None = None
+    n_outside: int = 0
+    """How many different values of the table "(other)" stands for, where the domain does not name all of them."""
 
     @property
     def name(self) -> str:
@@ -99,7 +106,9 @@ class Domain:
     @property
     def kind(self) -> Kind:
         assert self.attribute.kind is not None
-        return self.attribute.kind
+        # Blocks of numbers are values in an order; the attribute says what the column was.
+        is_coarse = self.attribute.prepare is not None
+        return Kind.ORDERED if is_coarse and self.attribute.kind is Kind.NUMERIC else self.attribute.kind
 
     @property
     def n_codes(self) -> int:
@@ -114,6 +123,12 @@ class Domain:
     def in_ranges(self) -> bool:
         """Whether cells are runs of codes (numbers, orders, taxonomy nodes) rather than sets."""
         return self.kind is not Kind.CATEGORICAL or self.taxonomy is not None
+
+    @property
+    def longest_set(self) -> int:
+        """A cell lists at most so many values; one that would list more says nothing (`*`)."""
+        limit = LONGEST_SET if self.attribute.longest_set is None else self.attribute.longest_set
+        return min(limit, self.n_codes) or self.n_codes
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
@@ -202,6 +217,7 @@ class Microdata:
         check_columns(schema, table.names, table.source)
         if table.n_rows == 0:
             raise DataError(no_rows(table.source))
+        persons = _number_persons(table, schema.unit)
         settled: list[Attribute] = []
         domains: dict[Role, list[Domain]] = {role: [] for role in Role}
         blocks: dict[Role, list[Codes]] = {role: [] for role in Role}
@@ -209,7 +225,7 @@ class Microdata:
             if attribute.role in _NOT_ENCODED:
                 settled.append(attribute)
                 continue
-            domain, codes = encode_column(table[attribute.name], attribute)
+            domain, codes = encode_column(table[attribute.name], attribute, persons)
             settled.append(domain.attribute)
             domains[attribute.role].append(domain)
             blocks[attribute.role].append(codes)
@@ -218,7 +234,7 @@ class Microdata:
             Schema(tuple(settled)),
             Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED))),
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
-            persons=_number_persons(table, schema.unit),
+            persons=persons,
             individuals=None if schema.household is None else _number_persons(table, schema.person),
             owners=None if (named := schema.person or schema.household) is None else table[named.name].codes,
         )._check_households()
@@ -378,10 +394,21 @@ def no_rows(source: str) -> str:
     return f"{source} has columns but no rows. There is nothing to publish."
 
 
-def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
-    """The domain of a column under a schema, and its cells as codes of that domain."""
+def encode_column(
+    column: Column, attribute: Attribute, persons: NDArray[np.int32] | None = None
+) -> tuple[Domain, Codes]:
+    """The domain of a column under a schema, and its cells as codes of that domain.
+
+    `persons`: whose each cell is, where persons have several.
+    """
+    if wants_frequent(attribute):
+        rows = np.arange(len(column.codes)) if persons is None else persons
+        counts = count_persons_by_value(rows, column.codes, len(column.values) + 1)[: len(column.values)]
+        attribute = name_frequent(attribute, texts_of(column.values, column.type), counts)
     if _wants_dates(attribute):
         refuse_open(column)
+    if attribute.prepare is not None:
+        return _encode_coarse(column, attribute, Coarsening(attribute.name, attribute.prepare))
     attribute = replace(
         attribute,
         kind=attribute.kind or _settle_kind(column, attribute),
@@ -402,11 +429,13 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
         domain = Domain(attribute, column.type, column.values, has_missing, low, high, len(column.values), declared)
         return domain, column.codes
     listed = attribute.order if attribute.kind is Kind.ORDERED else attribute.values
+    n_outside = 0
     if listed is None:
         values, codes = column.values, column.codes
     else:
-        values, codes = _in_listed_order(column, (OTHER, *listed) if attribute.others else listed, attribute)
-    size = max(attribute.size or 0, len(values) + has_missing)
+        listed = (OTHER, *listed) if attribute.others else listed
+        values, codes, n_outside = _in_listed_order(column, listed, attribute)
+    size = max(attribute.size or 0, len(values) + has_missing + max(n_outside - 1, 0))
     declared = attribute.size is not None or listed is not None
     if attribute.size is not None and attribute.size < len(values) + has_missing:
         raise SchemaError(
@@ -414,8 +443,111 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
             f"{counted(len(values) + has_missing, 'value')}. Raise it."
         )
     type = column.type if listed is None else ValueType.STRING
-    domain = Domain(attribute, type, values, has_missing, 0.0, float(max(len(values) - 1, 0)), size, declared)
+    high = float(max(len(values) - 1, 0))
+    domain = Domain(attribute, type, values, has_missing, 0.0, high, size, declared, n_outside=n_outside)
     return domain, codes
+
+
+def _encode_coarse(column: Column, attribute: Attribute, rule: Coarsening) -> tuple[Domain, Codes]:
+    """As `encode_column`, with the blocks of a coarsening as values."""
+    own, _ = encode_column(column, replace(attribute, prepare=None, taxonomy=None))
+    kept = replace(own.attribute, prepare=attribute.prepare, taxonomy=attribute.taxonomy)
+    labels, above = _label_blocks(column, attribute, rule)
+    in_turn = labels if attribute.order is None else _in_declared_order(labels, column, attribute.order)
+    place_of = {label: place for place, label in enumerate(dict.fromkeys(in_turn))}
+    values = np.empty(len(place_of), dtype=object)
+    values[:] = list(place_of)
+    codes = np.array([*(place_of[label] for label in labels), len(place_of)], dtype=np.int32)[column.codes]
+    in_order = attribute.order is not None or (own.attribute.kind is Kind.NUMERIC and above is None)
+    if not in_order:
+        rank = np.argsort(values)
+        values, codes = values[rank], np.append(np.argsort(rank), len(rank)).astype(np.int32)[codes]
+    coarse = Column(column.name, ValueType.STRING, codes, values)
+    plain = Attribute(
+        name=attribute.name,
+        role=attribute.role,
+        kind=Kind.ORDERED if in_order else Kind.CATEGORICAL,
+        type=ValueType.STRING,
+        weight=attribute.weight,
+        taxonomy=None if above is None else above.to_plain(),
+        missing=attribute.missing,
+    )
+    domain, codes = encode_column(coarse, plain)
+    return replace(domain, attribute=kept), codes
+
+
+def _label_blocks(column: Column, attribute: Attribute, rule: Coarsening) -> tuple[list[str], Taxonomy | None]:
+    """The block of each value of a column, and the taxonomy above them, if blocks are nodes of one."""
+    texts, where = texts_of(column.values, column.type), f"Column {quoted(column.name)}"
+    if (attribute.taxonomy is not None) != rule.uses_taxonomy:
+        needs = "needs a taxonomy" if rule.uses_taxonomy else "and a taxonomy do not go together"
+        raise SchemaError(f"{where}: prepare by {' and '.join(rule.declared)} {needs}. Give level with a taxonomy.")
+    if attribute.taxonomy is not None:
+        values = column.values.astype(_MOMENTS.get(column.type, column.values.dtype)).tolist()
+        tree = taxonomies.build(attribute.taxonomy, values, texts, column=column.name, with_missing=False)
+        level, height = rule.declared["level"], int(tree.heights[0])
+        if level >= height:
+            raise SchemaError(
+                f"{where}: level {level} of a taxonomy with {counted(height, 'level')} is its root and says nothing; "
+                "take a lower one."
+            )
+        blocks, above = tree.cut(level)
+        block_of = dict(zip(tree.leaves, blocks, strict=True))
+        return [block_of[text] for text in texts], above
+    if rule.is_of_dates:
+        if column.type not in _MOMENTS:
+            raise SchemaError(f"{where}: prepare by dates needs dates, and it holds {_TYPE_NOUNS[column.type]}.")
+        return taxonomies.name_dates(
+            column.values.astype(_MOMENTS[column.type]).tolist(), str(rule.declared["dates"])
+        ), None
+    if not rule.is_of_numbers:
+        if column.type is not ValueType.STRING and "prefix" in rule.declared:
+            raise SchemaError(
+                f"{where}: prepare by prefix needs text, and it holds {_TYPE_NOUNS[column.type]}. Declare type: "
+                "string, or round the numbers."
+            )
+        return rule.label_texts(texts, OTHER), None
+    if column.type not in NUMBER_LIKE or (column.type in _MOMENTS and "round" in rule.declared):
+        raise SchemaError(
+            f"{where}: prepare by {' and '.join(rule.declared)} needs numbers, and it holds {_TYPE_NOUNS[column.type]}."
+            f"{' Use dates: month.' if column.type in _MOMENTS else ''}"
+        )
+    labels = rule.label_numbers(
+        [_position(text, column.type) for text in texts],
+        lambda text: _position(text, column.type),
+        lambda end: _text_at(end, column.type),
+        whole=column.type in (ValueType.INTEGER, ValueType.DATE),
+    )
+    return labels, None
+
+
+_MOMENTS = {ValueType.DATE: "datetime64[D]", ValueType.DATETIME: "datetime64[us]"}
+
+
+def _in_declared_order(labels: list[str], column: Column, order: Sequence[str]) -> list[str]:
+    """The blocks of an ordered column in its order; each must be a stretch of it."""
+    place = {text: number for number, text in enumerate(order)}
+    texts = texts_of(column.values, column.type)
+    in_order = [label for _, label in sorted(zip((place[text] for text in texts), labels, strict=True))]
+    runs = [label for number, label in enumerate(in_order) if number == 0 or in_order[number - 1] != label]
+    if len(set(runs)) < len(runs):
+        raise SchemaError(
+            f"Column {quoted(column.name)}: prepare joins values that are not neighbours in the column's order. "
+            "Join neighbours, or leave the order out."
+        )
+    return runs
+
+
+def _position(text: str, type: ValueType) -> Fraction:
+    """A number as the exact decimal that it is written as; of a date the position among the column's values."""
+    return Fraction(int(parse_number(text, type))) if type in _MOMENTS else Fraction(text)
+
+
+def _text_at(end: Fraction, type: ValueType) -> str:
+    """How an end of a block prints."""
+    if type in _MOMENTS:
+        return texts_of(np.array([int(end)]), type)[0]
+    return str(end.numerator) if end.denominator == 1 else f"{float(end):.12g}"
 
 
 def refuse_open(column: Column) -> None:
@@ -469,8 +601,11 @@ def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float,
     return low, high, attribute.low is not None and attribute.high is not None
 
 
-def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute) -> tuple[NDArray[Any], Codes]:
-    """Codes renumbered so that values stand in the declared order; with `others` all further values have code 0."""
+def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute) -> tuple[NDArray[Any], Codes, int]:
+    """Values in the declared order, codes renumbered, and how many values are not listed.
+
+    With `others` these all have code 0.
+    """
     code_of = {text: code for code, text in enumerate(listed)}
     texts = texts_of(column.values, column.type)
     unlisted = sum(text not in code_of for text in texts)
@@ -482,14 +617,13 @@ def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute
     values = np.empty(len(code_of), dtype=object)
     values[:] = list(code_of)
     renumbered = np.array([*(code_of.get(text, 0) for text in texts), len(code_of)], dtype=np.int32)
-    return values, renumbered[column.codes]
+    return values, renumbered[column.codes], unlisted
 
 
 def _with_taxonomy(column: Column, attribute: Attribute, has_missing: bool) -> tuple[Domain, Codes]:
     assert attribute.taxonomy is not None
     texts = texts_of(column.values, column.type)
-    python_type = {ValueType.DATE: "datetime64[D]", ValueType.DATETIME: "datetime64[us]"}.get(column.type)
-    values: NDArray[Any] = column.values if python_type is None else column.values.astype(python_type)
+    values: NDArray[Any] = column.values.astype(_MOMENTS.get(column.type, column.values.dtype))
     tree = taxonomies.build(
         attribute.taxonomy,
         values.tolist(),

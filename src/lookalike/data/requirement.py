@@ -34,6 +34,16 @@ class Distance(IntEnum):
     JS = 5
 
 
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Values that are near each other count as one: no window of them may hold more than a share of a group."""
+
+    reach: NDArray[np.int64]
+    """The last code of the window that begins with each code; codes stand in the order of their values."""
+    share: Fraction
+    """The largest share of a group in any window."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Requirement:
     """What one model asks of every group, about one sensitive column (`column` None: about size alone)."""
@@ -55,6 +65,8 @@ class Requirement:
     """Largest distance from the table's distribution."""
     tree: Taxonomy | None = None
     """The taxonomy of the sensitive column, for the hierarchical distance."""
+    windows: Windows | None = None
+    """A limit on every stretch of near values."""
     stricter: bool = False
     """Whether a group may keep the promise and not this: it is enough for the promise, but more than it asks."""
 
@@ -66,6 +78,7 @@ class Requirement:
             and self.distinct <= 1
             and self.entropy is None
             and self.recursive is None
+            and self.windows is None
             and self.distance is Distance.NONE
         )
 
@@ -83,6 +96,11 @@ SETTINGS = np.dtype(
         ("n_codes", np.int64),
         ("has_ceilings", np.int64),
         ("has_floors", np.int64),
+        ("n_floors", np.int64),
+        ("n_held", np.int64),
+        ("has_windows", np.int64),
+        ("window_num", np.int64),
+        ("window_den", np.int64),
         ("distinct", np.int64),
         ("entropy", np.float64),
         ("recursive_num", np.int64),
@@ -93,13 +111,29 @@ SETTINGS = np.dtype(
         ("bound_den", np.int64),
     ]
 )
-"""One requirement: entropy is a natural logarithm (negative: none), recursive_ell 0 means none."""
+"""One requirement: n_floors codes have a floor above 0 and n_held occur; entropy is a natural logarithm (negative:
+none), recursive_ell 0 means none."""
 VALUE = np.dtype(
-    [(name, np.int64) for name in ("prior", "ceiling_num", "ceiling_den", "floor_num", "floor_den", "node")]
+    [
+        (name, np.int64)
+        for name in (
+            "prior",
+            "running",
+            "below",
+            "ceiling_num",
+            "ceiling_den",
+            "floor_num",
+            "floor_den",
+            "node",
+            "reach",
+        )
+    ]
 )
-"""One code under one requirement: its count in the table, its bounds, its leaf in the taxonomy."""
-NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
-"""One taxonomy node; nodes in pre-order, parent -1 above the root, -2 where a tree has ended."""
+"""One code under one requirement: its count in the table, the counts up to and with it, the sum of those before it,
+its bounds, its leaf in the taxonomy, the last code that is near it."""
+NODE = np.dtype([("parent", np.int64), ("height", np.int64), ("prior", np.int64)])
+"""One taxonomy node with the count of its leaves in the table; nodes in pre-order, parent -1 above the root, -2 where a
+tree has ended."""
 
 
 class GroupRule(NamedTuple):
@@ -140,21 +174,27 @@ def pack(requirements: Sequence[Requirement], priors: Sequence[NDArray[np.int64]
     rule.nodes["parent"] = -2
     for index, requirement in enumerate(about_values):
         prior = priors[requirement.column or 0]
-        rule.settings[index] = _settings(requirement, len(prior))
+        rule.settings[index] = _settings(requirement, prior)
         _fill_values(rule.values[index, : len(prior)], requirement, prior)
         if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
             nodes = rule.nodes[index, : len(requirement.tree.labels)]
             nodes["parent"], nodes["height"] = requirement.tree.parents, requirement.tree.heights
+            running = np.concatenate(([0], np.cumsum(prior)))
+            nodes["prior"] = running[requirement.tree.lasts + 1] - running[requirement.tree.firsts]
     return rule
 
 
-def _settings(requirement: Requirement, n_codes: int) -> tuple[int | float, ...]:
+def _settings(requirement: Requirement, prior: NDArray[np.int64]) -> tuple[int | float, ...]:
     factor, ell = requirement.recursive or (Fraction(0), 0)
     return (
         requirement.column or 0,
-        n_codes,
+        len(prior),
         requirement.ceilings is not None,
         requirement.floors is not None,
+        sum(floor > 0 for floor in requirement.floors or ()),
+        int(np.count_nonzero(prior)),
+        requirement.windows is not None,
+        *_pack_ratio(Fraction(0) if requirement.windows is None else requirement.windows.share, math.floor),
         requirement.distinct,
         -1.0 if requirement.entropy is None else math.log(requirement.entropy),
         *_pack_ratio(factor, math.floor),
@@ -166,10 +206,16 @@ def _settings(requirement: Requirement, n_codes: int) -> tuple[int | float, ...]
 
 def _fill_values(values: NDArray[np.void], requirement: Requirement, prior: NDArray[np.int64]) -> None:
     values["prior"] = prior
+    values["running"] = np.cumsum(prior)
+    values["below"][1:] = np.cumsum(values["running"])[:-1]
     values["ceiling_den"] = values["floor_den"] = 1
-    for code, share in enumerate(requirement.ceilings or ()):
-        values[code]["ceiling_num"], values[code]["ceiling_den"] = _pack_ratio(min(share, Fraction(1)), math.floor)
-    for code, share in enumerate(requirement.floors or ()):
-        values[code]["floor_num"], values[code]["floor_den"] = _pack_ratio(share, math.ceil)
+    if requirement.ceilings is not None:
+        packed = [_pack_ratio(min(share, Fraction(1)), math.floor) for share in requirement.ceilings]
+        values["ceiling_num"], values["ceiling_den"] = np.array(packed, dtype=np.int64).reshape(-1, 2).T
+    if requirement.floors is not None:
+        packed = [_pack_ratio(share, math.ceil) for share in requirement.floors]
+        values["floor_num"], values["floor_den"] = np.array(packed, dtype=np.int64).reshape(-1, 2).T
     if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
         values["node"] = requirement.tree.leaf_nodes
+    if requirement.windows is not None:
+        values["reach"] = requirement.windows.reach

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.date_formats import check_date_format
 from lookalike.data.named_columns import Names, list_columns, name_column
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
@@ -94,7 +95,10 @@ class Attribute:
     weight: float = 1.0
     """How much a unit of loss in this column counts, against the other columns."""
     taxonomy: Mapping[str, Any] | None = None
-    """As written: {tree: ..}, {file: ..}, {intervals: ..}, {prefixes: ..} or {dates: ..}."""
+    """As written: {tree: ..}, {file: ..}, {intervals: ..}, {prefixes: ..}, {dates: ..} or {frequent: ..}."""
+    prepare: Mapping[str, Any] | None = None
+    """How its values are made coarser before anything else, as {round: 1000} (`coarsening`). Of columns that are
+    published as they are: sensitive and carried ones."""
     order: tuple[str, ...] | None = None
     """The values of an ordered column, least first."""
     low: float | str | None = None
@@ -114,6 +118,11 @@ class Attribute:
     """How dates are written in the table (`date_formats`); None: as 2024-12-31, or guessed."""
     missing_codes: tuple[str, ...] | None = None
     """Texts that mean "no value" in this column of the table."""
+    longest_set: int | None = None
+    """A published cell that would list more values than this becomes `*`; 0: cells may list any number; None: the
+    usual limit."""
+    keep_identifiers: bool = False
+    """Whether the column is published although its values hold e-mail addresses, phone numbers, names or the like."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -128,10 +137,21 @@ class Attribute:
             raise SchemaError(f"Column {quoted(self.name)} is ordered and has a taxonomy. Keep one of the two.")
         if self.size is not None and self.size < 1:
             raise SchemaError(f"Column {quoted(self.name)}: domain size must be 1 or more, not {self.size}.")
+        if self.longest_set is not None and self.longest_set < 0:
+            raise SchemaError(
+                f"Column {quoted(self.name)}: longest_set must be 1 or more, or 0 for cells of any length, not "
+                f"{self.longest_set}."
+            )
         if self.others and self.role is not Role.QUASI:
             raise SchemaError(
                 f"Column {quoted(self.name)}: only a quasi-identifier may have others: true, not a column of role "
                 f"{self.role}. Leave others out."
+            )
+        if self.prepare is not None and self.role not in (Role.SENSITIVE, Role.CARRIED):
+            raise SchemaError(
+                f"Column {quoted(self.name)}: only a sensitive or a carried column is made coarser beforehand, not one "
+                f"of role {self.role}. Quasi-identifiers are generalised as far as the promise needs; give them a "
+                "taxonomy (intervals, prefixes, dates) for fixed steps."
             )
         for field in ("order", "values", "missing_codes"):
             listed = getattr(self, field)
@@ -173,11 +193,13 @@ class Schema:
         categorical: Names = (),
         person: str | None = None,
         household: str | None = None,
+        coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Schema:
         """A schema, or the one in a file, with other roles and kinds for the columns named.
 
         Columns that it lacks are added at the end; without a schema, those named are all there are. A single column
-        may be named by its text alone.
+        may be named by its text alone. `coarsen` says how values become coarser, by column:
+        {"salary": {"round": 1000}}.
         """
         if schema is not None and not isinstance(schema, Schema | str | Path):
             raise SchemaError(
@@ -217,6 +239,11 @@ class Schema:
                         f"or carried too. {unknown_name('column with a role', name, roles)}"
                     )
                 schema = schema.replace_attribute(replace(schema[name], kind=kind))
+        for name, rule in (coarsen or {}).items():
+            attribute = schema[name]
+            declared = {**(attribute.prepare or {}), **rule}
+            Coarsening(name, declared)
+            schema = schema.replace_attribute(replace(attribute, prepare=declared))
         return schema
 
     def __getitem__(self, name: str) -> Attribute:
@@ -303,6 +330,16 @@ class Schema:
         return cls(tuple(_beside(attribute, path.parent) for attribute in schema.attributes))
 
 
+def limit_sets(schema: Schema, longest: int) -> Schema:
+    """The schema with another limit to the values that cells of quasi-identifiers list; 0: no limit."""
+    return Schema(
+        tuple(
+            replace(attribute, longest_set=longest) if attribute.role is Role.QUASI else attribute
+            for attribute in schema.attributes
+        )
+    )
+
+
 def _beside(attribute: Attribute, folder: Path) -> Attribute:
     if attribute.taxonomy is None or "file" not in attribute.taxonomy:
         return attribute
@@ -328,14 +365,31 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
         "date_format": attribute.date_format,
         "missing_codes": listed["missing_codes"],
         "weight": None if attribute.weight == 1.0 else attribute.weight,
+        "longest_set": attribute.longest_set,
+        "keep_identifiers": attribute.keep_identifiers or None,
         "order": listed["order"],
         "domain": {key: value for key, value in domain.items() if value is not None} or None,
         "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
+        "prepare": None if attribute.prepare is None else dict(attribute.prepare),
     }
     return {key: value for key, value in plain.items() if value is not None}
 
 
-_ENTRY_KEYS = ("name", "role", "kind", "type", "date_format", "missing_codes", "weight", "order", "domain", "taxonomy")
+_ENTRY_KEYS = (
+    "name",
+    "role",
+    "kind",
+    "type",
+    "date_format",
+    "missing_codes",
+    "weight",
+    "longest_set",
+    "keep_identifiers",
+    "order",
+    "domain",
+    "taxonomy",
+    "prepare",
+)
 _FLAGS = ("others", "missing")
 _DOMAIN_KEYS = ("low", "high", "size", "values", *_FLAGS)
 
@@ -360,9 +414,17 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
     taxonomy = entry.get("taxonomy")
     if taxonomy is not None and not isinstance(taxonomy, dict):
         raise SchemaError(f"{where}: taxonomy must be a mapping such as {{prefixes: [3, 2]}}.")
+    prepare = entry.get("prepare")
+    if prepare is not None:
+        Coarsening(name, prepare)
     for key in _FLAGS:
         if not isinstance(domain.get(key, False), bool):
             raise SchemaError(f"{where}: {key} must be true or false.")
+    longest, kept = entry.get("longest_set"), entry.get("keep_identifiers", False)
+    if longest is not None and (isinstance(longest, bool) or not isinstance(longest, int)):
+        raise SchemaError(f"{where}: longest_set must be a whole number.")
+    if not isinstance(kept, bool):
+        raise SchemaError(f"{where}: keep_identifiers must be true or false.")
     try:
         weight = float(entry.get("weight", 1.0))
         size = None if domain.get("size") is None else int(domain["size"])
@@ -377,12 +439,15 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         missing_codes=_read_list(entry.get("missing_codes"), where, "missing_codes"),
         weight=weight,
         taxonomy=taxonomy,
+        prepare=prepare,
         order=_read_list(entry.get("order"), where, "order"),
         low=_bound(domain.get("low")),
         high=_bound(domain.get("high")),
         values=_read_list(domain.get("values"), where, "values"),
         others=domain.get("others", False),
         missing=domain.get("missing", False),
+        longest_set=longest,
+        keep_identifiers=kept,
         size=size,
     )
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.coarsening import join_ends
 from lookalike.data.schema import plain_text
 from lookalike.errors import DataError, SchemaError, quoted, unknown_name
 from lookalike.untrusted import read_text
@@ -173,6 +174,25 @@ class Taxonomy:
             nodes[open_runs] = self.parents[nodes[open_runs]]
         return nodes
 
+    def cut(self, level: int) -> tuple[list[str], Taxonomy]:
+        """Of each leaf the largest node above it with at most so many levels below, and the tree without those levels.
+
+        >>> paths = [("angina", "Heart", "Any"), ("migraine", "Head", "Any"), ("murmur", "Heart", "Any")]
+        >>> labels, above = Taxonomy.from_paths(paths).cut(1)
+        >>> labels, above.leaves
+        (['Heart', 'Heart', 'Head'], ('Heart', 'Head'))
+        """
+        is_low = self.heights <= level
+        kept = [node for node in np.flatnonzero(is_low).tolist() if node == 0 or not is_low[self.parents[node]]]
+        labels = [self.labels[node] for node in kept for _ in range(self.firsts[node], self.lasts[node] + 1)]
+        paths = []
+        for node in kept:
+            path = [node]
+            while self.parents[path[-1]] >= 0:
+                path.append(int(self.parents[path[-1]]))
+            paths.append(tuple(self.labels[each] for each in path))
+        return labels, Taxonomy.from_paths(paths)
+
     def to_plain(self) -> dict[str, Any]:
         """The tree as a nested mapping, ready for YAML."""
 
@@ -183,6 +203,11 @@ class Taxonomy:
             return {self.labels[child]: None if self.is_leaf[child] else below(child) for child in inner}
 
         return {"tree": {self.labels[0]: None if self.is_leaf[0] else below(0)}}
+
+
+def name_dates(days: Sequence[datetime.date], unit: str) -> list[str]:
+    """The node that each day lies below: day, week, month, quarter, year or decade."""
+    return [_DATE_LABELS[unit](day) for day in days]
 
 
 def build(
@@ -207,6 +232,8 @@ def build(
         wrong = unknown_name("taxonomy form", str(unknown[0]), _FORMS) if unknown else "name exactly one form."
         raise SchemaError(f"{where}: taxonomy: {wrong} Forms: {', '.join(_FORMS)}.")
     form = forms[0]
+    if form == "frequent":
+        raise SchemaError(f"{where}: taxonomy frequent is for quasi-identifiers of a table, whose values are counted.")
     if form in ("tree", "file"):
         paths = _tree_paths(spec["tree"], where) if form == "tree" else read_paths(Path(str(spec["file"])))
         leaves = {path[0] for path in paths}
@@ -301,11 +328,6 @@ def _interval_paths(
     ]
 
 
-def _join_ends(low: str, high: str) -> str:
-    """Two whole numbers as the cells of a release write a range of them."""
-    return f"[{low}..{high}]" if low.startswith("-") else f"{low}..{high}"
-
-
 _RANGE_LABEL = re.compile(r"(\[?)(-?\d+)\.\.(-?\d+)(\]?)")
 _MONTH_LABEL = re.compile(r"(\d{4,})-M(\d\d)")
 _OLD_RANGE_LABEL = re.compile(r"(-?\d+)-(-?\d+)")
@@ -318,7 +340,7 @@ def old_label(label: str) -> str:
     >>> old_label("30..39"), old_label("[-10..-1]"), old_label("2024-M03"), old_label("2024")
     ('30-39', '-10--1', '2024-03', '2024')
     """
-    if (ends := _RANGE_LABEL.fullmatch(label)) is not None and label == _join_ends(ends[2], ends[3]):
+    if (ends := _RANGE_LABEL.fullmatch(label)) is not None and label == join_ends(ends[2], ends[3]):
         return f"{ends[2]}-{ends[3]}"
     return f"{month[1]}-{month[2]}" if (month := _MONTH_LABEL.fullmatch(label)) is not None else label
 
@@ -326,7 +348,7 @@ def old_label(label: str) -> str:
 def _new_labels(label: str) -> Iterator[str]:
     """What a node is called now that may have been called so."""
     if (ends := _OLD_RANGE_LABEL.fullmatch(label)) is not None:
-        yield _join_ends(ends[1], ends[2])
+        yield join_ends(ends[1], ends[2])
     if (month := _OLD_MONTH_LABEL.fullmatch(label)) is not None:
         yield f"{month[1]}-M{month[2]}"
 
@@ -334,7 +356,7 @@ def _new_labels(label: str) -> Iterator[str]:
 def _interval_label(number: Fraction, width: Fraction, start: Fraction, whole: bool) -> str:
     low = start + math.floor((number - start) / width) * width
     if whole:
-        return f"{int(low)}" if width == 1 else _join_ends(f"{int(low)}", f"{int(low + width) - 1}")
+        return f"{int(low)}" if width == 1 else join_ends(f"{int(low)}", f"{int(low + width) - 1}")
     return f"[{float(low):.12g}, {float(low + width):.12g})"
 
 
@@ -387,4 +409,5 @@ _FORMS: dict[str, Callable[..., list[Path_]]] = {
     "intervals": _interval_paths,
     "prefixes": _prefix_paths,
     "dates": _date_paths,
+    "frequent": lambda *_: [],
 }

@@ -19,7 +19,7 @@ from lookalike.analysis.counts import QUERY_KERNELS
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.data.contracts import Target
+from lookalike.data.contracts import Attack, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import Unsupported
@@ -84,6 +84,7 @@ def bound_names() -> list[str]:
 
 MOST_RECORDS = 20_000
 """Of more records fidelity is left out."""
+_MANY_VALUES = 1000
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,12 @@ class Evaluation:
     """The loss beside that of the same promise by rows; None where each row is a person."""
 
 
+def _takes_long(kind: type[Attack], n_rows: int, n_values: int) -> bool:
+    most_cells = getattr(kind, "most_cells", None)
+    too_many = kind.most_records is not None and n_rows > kind.most_records
+    return too_many or (most_cells is not None and n_rows * n_values > most_cells)
+
+
 def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | None = None) -> Evaluation:
     """Attacks, queries, fidelity and trade-off of a release in memory; `watch` gets the seconds of each.
 
@@ -114,13 +121,14 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         record_of_row=None if data.persons is None else made.record_map.record_of_row,
     )
     left_out = []
-    slow = [name for name, kind in ATTACKS.items() if kind.most_records is not None and data.n_rows > kind.most_records]
+    most_values = max((domain.n_codes for domain in data.domains.sensitive), default=0)
+    slow = [name for name, kind in ATTACKS.items() if _takes_long(kind, data.n_rows, most_values)]
     chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]
     applying = [name for name in slow if ATTACKS[name]().refuses(target) is None]
     if applying:
         left_out.append(
-            f"With so many records some attacks take long; they were not made for this report ({', '.join(applying)}). "
-            "lookalike attack makes them."
+            f"With so many records{' and values' if most_values > _MANY_VALUES else ''} some attacks take long; they "
+            f"were not made for this report ({', '.join(applying)}). lookalike attack makes them."
         )
     with watch.step("compile for the report"):
         used = [kind.kernels for kind in chosen if isinstance(kind, WrittenAttack) and kind.refuses(target) is None]

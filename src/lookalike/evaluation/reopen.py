@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check, Grounds
+from lookalike.audit.coarsened import check_coarsening
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Codes, Microdata, Table
@@ -177,7 +178,7 @@ def _reopen_folder(
         algorithm=algorithm,
         parts=manifest.parts,
         folder=path,
-        checks=(*examined.checks, *counted.check(data)),
+        checks=(*examined.checks, *counted.check(data), *check_coarsening(table, data, kept)),
         grounds=grounds,
         unpublished=_find_unpublished(table, used, kept),
         documents=documents,

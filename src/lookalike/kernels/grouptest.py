@@ -1,7 +1,8 @@
 """Does a set of records satisfy a `GroupRule`? Exact: integers in 128 bits, floats only where logarithms force them,
 and then rounded to the safe side.
 
-Cost: one pass over the members for each requirement, plus the number of codes where absent values matter.
+Cost: one pass over the members for each requirement, and a sort of the values met where their order matters. What a
+group lacks is known from sums over the whole table, so a column may have as many values as rows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _EQUAL, _ORDERED, _HIERARCHICAL, _KL, _JS = 1, 2, 3, 4, 5
 
 # How close to a logarithmic bound a float may come before it stops deciding.
 _GUARD = 1e-9
+# Above this, distances are worked out in floats: integers of 64 bits would not hold them.
+_LARGEST_EXACT = 4e18
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -30,7 +33,7 @@ class Tally(NamedTuple):
     touched: NDArray[np.int64]
     """[M] the codes met."""
     nodes: NDArray[np.int64]
-    """[3, T] surplus, positive and negative flow of each taxonomy node."""
+    """[3, T] members below each taxonomy node, what its children have too many of, and the nodes met."""
     met: NDArray[np.int64]
     """[numbers of persons, or of persons and values] the stamp of the last test in which a number was met; unlike the
     rest it is not cleared."""
@@ -92,11 +95,17 @@ def _shares_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untype
             ):
                 return False
     if rule.settings[index]["has_floors"] != 0:
-        for code in range(rule.settings[index]["n_codes"]):
+        # A value with a floor that is not met breaks it.
+        n_met = np.int64(0)
+        for place in range(n_touched):
+            code = tally.touched[place]
+            n_met += rule.values[index, code]["floor_num"] > 0
             if not at_most(
                 rule.values[index, code]["floor_num"], size, tally.counts[code], rule.values[index, code]["floor_den"]
             ):
                 return False
+        if n_met < rule.settings[index]["n_floors"]:
+            return False
     return True
 
 
@@ -149,74 +158,150 @@ def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-un
 
 
 @inner
-def _move_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
-    """Earth mover's distance times (total * size) and its largest value on the same scale, as integers."""
-    n_codes, total = rule.settings[index]["n_codes"], rule.total
-    moved = np.int64(0)
-    if rule.settings[index]["distance"] == _EQUAL:
-        for code in range(n_codes):
-            moved += abs(rule.values[index, code]["prior"] * size - tally.counts[code] * total)
-        return moved, np.int64(2)
-    if rule.settings[index]["distance"] == _ORDERED:
-        surplus = np.int64(0)
-        for code in range(n_codes - 1):
-            surplus += rule.values[index, code]["prior"] * size - tally.counts[code] * total
-            moved += abs(surplus)
-        return moved, np.int64(max(n_codes - 1, 1))
-    n_nodes = rule.nodes.shape[1]
-    tally.nodes[:, :] = 0
-    for code in range(n_codes):
-        tally.nodes[0, rule.values[index, code]["node"]] = (
-            rule.values[index, code]["prior"] * size - tally.counts[code] * total
-        )
-    for node in range(n_nodes - 1, -1, -1):
-        parent = rule.nodes[index, node]["parent"]
-        if parent == -2:
-            continue
-        moved += rule.nodes[index, node]["height"] * min(tally.nodes[1, node], tally.nodes[2, node])
-        if parent >= 0:
-            surplus = tally.nodes[0, node]
-            tally.nodes[0, parent] += surplus
-            tally.nodes[1, parent] += max(surplus, 0)
-            tally.nodes[2, parent] += max(-surplus, 0)
-    return moved, np.int64(max(rule.nodes[index, 0]["height"], 1))
+def _windows_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    """Whether no stretch of near values, from one that is met to the last within its reach, holds too many members."""
+    if rule.settings[index]["has_windows"] == 0:
+        return True
+    tally.touched[:n_touched].sort()
+    last, held = np.int64(0), np.int64(0)
+    for first in range(n_touched):
+        code = tally.touched[first]
+        while last < n_touched and tally.touched[last] <= rule.values[index, code]["reach"]:
+            held += tally.counts[tally.touched[last]]
+            last += 1
+        if not at_most(held, rule.settings[index]["window_den"], rule.settings[index]["window_num"], size):
+            return False
+        held -= tally.counts[code]
+    return True
 
 
 @inner
-def _divergence(rule, index, size, tally):  # type: ignore[no-untyped-def]
+def _move_equal(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    # What the group lacks differs by its count in the table: all of it, less that of the values met.
+    moved = rule.values[index, rule.settings[index]["n_codes"] - 1]["running"] * size
+    for place in range(n_touched):
+        code = tally.touched[place]
+        expected = rule.values[index, code]["prior"] * size
+        moved += abs(expected - tally.counts[code] * rule.total) - expected
+    return moved
+
+
+@inner
+def _move_in_order(rule, index, size, total, tally, n_touched):  # type: ignore[no-untyped-def]
+    """The ordered distance in integers, or in floats if size and total are floats.
+
+    Between two values met, the group's running sum stands still while the table's grows: split where it passes.
+    """
+    values, last = rule.values[index], rule.settings[index]["n_codes"] - 1
+    tally.touched[:n_touched].sort()
+    begin = min(tally.touched[0], last)
+    held = size * 0
+    moved = size * values[begin]["below"]
+    for place in range(n_touched):
+        held += tally.counts[tally.touched[place]]
+        end = last
+        if place + 1 < n_touched:
+            end = min(tally.touched[place + 1], last)
+        low, high = begin, end
+        while low < high:
+            middle = (low + high) // 2
+            if values[middle]["running"] * size >= held * total:
+                high = middle
+            else:
+                low = middle + 1
+        moved += held * total * (low - begin) - size * (values[low]["below"] - values[begin]["below"])
+        moved += size * (values[end]["below"] - values[low]["below"]) - held * total * (end - low)
+        begin = end
+    return moved
+
+
+@inner
+def _move_by_tree(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    # Of children that the group lacks none has too many members: only the nodes above what it has move anything.
+    n_met = np.int64(0)
+    for place in range(n_touched):
+        code = tally.touched[place]
+        node = rule.values[index, code]["node"]
+        while node >= 0:
+            if tally.nodes[0, node] == 0:
+                tally.nodes[2, n_met] = node
+                n_met += 1
+            tally.nodes[0, node] += tally.counts[code]
+            node = rule.nodes[index, node]["parent"]
+    tally.nodes[2, :n_met].sort()
+    moved = np.int64(0)
+    for place in range(n_met - 1, -1, -1):
+        node = tally.nodes[2, place]
+        lacking = rule.nodes[index, node]["prior"] * size - tally.nodes[0, node] * rule.total
+        surplus, parent = tally.nodes[1, node], rule.nodes[index, node]["parent"]
+        moved += rule.nodes[index, node]["height"] * min(lacking + surplus, surplus)
+        if parent >= 0 and lacking < 0:
+            tally.nodes[1, parent] -= lacking
+    for place in range(n_met):
+        tally.nodes[0, tally.nodes[2, place]] = tally.nodes[1, tally.nodes[2, place]] = 0
+    return moved
+
+
+@inner
+def _moves_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    """Whether the earth mover's distance, times (total * size) and its largest value, is within the bound."""
+    total, kind = rule.total, rule.settings[index]["distance"]
+    if kind == _EQUAL:
+        moved, scale = _move_equal(rule, index, size, tally, n_touched), np.int64(2)
+    elif kind == _HIERARCHICAL:
+        moved, scale = _move_by_tree(rule, index, size, tally, n_touched), rule.nodes[index, 0]["height"]
+    else:
+        scale = rule.settings[index]["n_codes"] - 1
+        most = np.float64(scale) * np.float64(total) * np.float64(size)
+        if most > _LARGEST_EXACT:
+            moved_part = _move_in_order(rule, index, np.float64(size), np.float64(total), tally, n_touched) / most
+            bound = rule.settings[index]["bound_num"] / rule.settings[index]["bound_den"]
+            return moved_part <= bound - _GUARD
+        moved = _move_in_order(rule, index, size, np.int64(total), tally, n_touched)
+    return at_most(
+        moved,
+        rule.settings[index]["bound_den"],
+        rule.settings[index]["bound_num"],
+        max(scale, 1) * total * size,
+    )
+
+
+@inner
+def _divergence(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
     """Kullback-Leibler (table against group) or Jensen-Shannon divergence in bits."""
-    result = 0.0
-    for code in range(rule.settings[index]["n_codes"]):
+    result, met, n_met = 0.0, 0.0, np.int64(0)
+    for place in range(n_touched):
+        code = tally.touched[place]
         share = rule.values[index, code]["prior"] / rule.total
         here = tally.counts[code] / size
+        met += share
+        n_met += share > 0.0
         if rule.settings[index]["distance"] == _KL:
             if share > 0.0:
-                if here == 0.0:
-                    return np.inf
                 result += share * np.log2(share / here)
         else:
             mean = (share + here) / 2.0
             if share > 0.0:
                 result += share * np.log2(share / mean) / 2.0
-            if here > 0.0:
-                result += here * np.log2(here / mean) / 2.0
-    return result
+            result += here * np.log2(here / mean) / 2.0
+    if rule.settings[index]["distance"] == _KL:
+        return np.inf if n_met < rule.settings[index]["n_held"] else result
+    # A value that the group lacks adds half its share.
+    whole = rule.values[index, rule.settings[index]["n_codes"] - 1]["running"] / rule.total
+    return result + (whole - met) / 2.0
 
 
 @inner
-def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
+def _closeness_holds(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
     kind = rule.settings[index]["distance"]
     if kind == 0:
         return True
     if kind in (_KL, _JS):
         return (
-            _divergence(rule, index, size, tally)
+            _divergence(rule, index, size, tally, n_touched)
             <= rule.settings[index]["bound_num"] / rule.settings[index]["bound_den"] - _GUARD
         )
-    moved, scale = _move_mass(rule, index, size, tally)
-    return at_most(
-        moved, rule.settings[index]["bound_den"], rule.settings[index]["bound_num"], scale * rule.total * size
-    )
+    return _moves_hold(rule, index, size, tally, n_touched)
 
 
 @inner
@@ -225,7 +310,8 @@ def is_tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-un
     return (
         _shares_hold(rule, index, size, tally, n_touched)
         and _diversity_holds(rule, index, size, tally, n_touched)
-        and _closeness_holds(rule, index, size, tally)
+        and _windows_hold(rule, index, size, tally, n_touched)
+        and _closeness_holds(rule, index, size, tally, n_touched)
     )
 
 
@@ -340,6 +426,15 @@ def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ign
         for place in range(n_touched):
             tally.counts[tally.touched[place]] = 0
         if not fine:
+            return False
+    return True
+
+
+@entry("GroupRule, i4[:,:]r, i8[:], i8[:], Tally")
+def are_groups_allowed(rule, sensitive, members, starts, tally):  # type: ignore[no-untyped-def]
+    """Whether all groups members[starts[g]:starts[g + 1]] are allowed."""
+    for group in range(len(starts) - 1):
+        if not is_group_allowed(rule, sensitive, members, starts[group], starts[group + 1], tally):
             return False
     return True
 

@@ -26,10 +26,12 @@ class Limits(NamedTuple):
     size_class: NDArray[np.int64]
     """[largest size + 1] the class of each size"""
     rooms: NDArray[np.int64]
-    """[classes, S, M] the most members that a value may have"""
+    """[classes, S, M] the most members that a value of the cell may have"""
+    codes: NDArray[np.int64]
+    """[S, M] the code in the table of each value of the cell"""
 
 
-declare("Limits", Limits, "GroupRule b1 i8[:] i8[:,:,:]")
+declare("Limits", Limits, "GroupRule b1 i8[:] i8[:,:,:] i8[:,:]")
 
 
 @inner

@@ -3,7 +3,8 @@
 A neighbourhood is a handful of groups that lie near each other. For every group and attribute it keeps the two least
 and two greatest codes, the number of missing values, and the count of each category, so that the loss of a group with
 one record exchanged is known without looking at its members. Sensitive values are counted likewise, against ceilings
-already multiplied out for the group's size. Building one costs O(records x attributes + groups x values).
+already multiplied out for the group's size. They are numbered anew in each neighbourhood, so their number in the table
+does not matter. Building one costs O(records x attributes + groups x values that its records have).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels import declare, inner
 from lookalike.kernels.axes import NODE, SET, measure
-from lookalike.kernels.grouptest import are_counts_allowed
+from lookalike.kernels.grouptest import is_tally_allowed
 
 
 class Layout(NamedTuple):
@@ -49,9 +50,13 @@ class _Near(NamedTuple):
     offsets: NDArray[np.int64]
     """[d] where an attribute's categories begin in `counts`"""
     sensitive: NDArray[np.int64]
-    """[P, S]"""
+    """[P, S] values, renumbered within the neighbourhood"""
+    values: NDArray[np.int64]
+    """[S, N] the code in the cell of each of these numbers"""
+    n_values: NDArray[np.int64]
+    """[S]"""
     tallies: NDArray[np.int64]
-    """[C, S, M] members of each sensitive value"""
+    """[C, S, N] members of each sensitive value"""
     size_class: NDArray[np.int64]
     """[C] which of the rule's rooms are the group's: the most that the ceilings allow"""
     losses: NDArray[np.float64]
@@ -69,10 +74,14 @@ class Scratch(NamedTuple):
     """[d, codes]"""
     stamp: NDArray[np.int64]
     """[1]"""
+    met_values: NDArray[np.int64]
+    """[S, M] the same of sensitive values"""
+    number_of_value: NDArray[np.int64]
+    """[S, M]"""
 
 
 declare("Layout", Layout, "i8[:] i8[:]")
-declare("Scratch", Scratch, "i8[:,:] i8[:,:] i8[:]")
+declare("Scratch", Scratch, "i8[:,:] i8[:,:] i8[:] i8[:,:] i8[:,:]")
 
 
 @inner
@@ -215,34 +224,70 @@ def loss_with(axes, near, group, leaving, coming, enough):  # type: ignore[no-un
 
 
 @inner
-def may_exchange(rule, near, group, leaving, coming, tally):  # type: ignore[no-untyped-def]
+def _renumber_values(scratch, sensitive, members, places, own, values, n_values):  # type: ignore[no-untyped-def]
+    """Fill `own`, `values` and `n_values`; `scratch` has its stamp from `_renumber`."""
+    stamp = scratch.stamp[0]
+    for column in range(sensitive.shape[1]):
+        found = np.int64(0)
+        for place in range(len(places)):
+            code = np.int64(sensitive[members[places[place]], column])
+            if scratch.met_values[column, code] != stamp:
+                scratch.met_values[column, code] = stamp
+                scratch.number_of_value[column, code] = found
+                values[column, found] = code
+                found += 1
+            own[place, column] = scratch.number_of_value[column, code]
+        n_values[column] = found
+
+
+@inner
+def may_exchange(limits, near, group, leaving, coming, tally):  # type: ignore[no-untyped-def]
     """Whether a group still keeps the rule with one record exchanged."""
     same = True
     for column in range(near.sensitive.shape[1]):
         gone, come = near.sensitive[leaving, column], near.sensitive[coming, column]
         if gone != come:
             same = False
-            if near.tallies[group, column, come] + 1 > rule.rooms[near.size_class[group], column, come]:
+            room = limits.rooms[near.size_class[group], column, near.values[column, come]]
+            if near.tallies[group, column, come] + 1 > room:
                 return False
-    if same or rule.only_ceilings:
+    if same or limits.only_ceilings:
         return True
-    size = near.firsts[group + 1] - near.firsts[group]
-    for index in range(len(rule.group_rule.settings)):
-        column = rule.group_rule.settings[index]["column"]
-        counts = near.tallies[group, column]
+    begin, end = near.firsts[group], near.firsts[group + 1]
+    for index in range(len(limits.group_rule.settings)):
+        column = limits.group_rule.settings[index]["column"]
+        counts, values, codes = near.tallies[group, column], near.values[column], limits.codes[column]
         gone, come = near.sensitive[leaving, column], near.sensitive[coming, column]
-        counts[gone] -= 1
-        counts[come] += 1
-        fine = are_counts_allowed(rule.group_rule, index, counts, size, tally)
-        counts[gone] += 1
-        counts[come] -= 1
+        n_touched = np.int64(0)
+        if near.n_values[column] <= end - begin:
+            counts[gone] -= 1
+            counts[come] += 1
+            for value in range(near.n_values[column]):
+                if counts[value] > 0:
+                    code = codes[values[value]]
+                    tally.touched[n_touched] = code
+                    tally.counts[code] = counts[value]
+                    n_touched += 1
+            counts[gone] += 1
+            counts[come] -= 1
+        else:
+            for place in range(begin, end):
+                value = come if place == leaving else near.sensitive[place, column]
+                code = codes[values[value]]
+                if tally.counts[code] == 0:
+                    tally.touched[n_touched] = code
+                    n_touched += 1
+                tally.counts[code] += 1
+        fine = is_tally_allowed(limits.group_rule, index, end - begin, tally, n_touched)
+        for place in range(n_touched):
+            tally.counts[tally.touched[place]] = 0
         if not fine:
             return False
     return True
 
 
 @inner
-def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-untyped-def]
+def gather(axes, limits, sensitive, layout, groups, scratch):  # type: ignore[no-untyped-def]
     """The neighbourhood of the given groups."""
     n_groups, n_attrs, n_columns = len(groups), axes.codes.shape[1], sensitive.shape[1]
     firsts = np.zeros(n_groups + 1, dtype=np.int64)
@@ -256,15 +301,17 @@ def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-u
         for place in range(firsts[group], firsts[group + 1]):
             places[place] = layout.starts[groups[group]] + place - firsts[group]
             group_of[place] = group
-            for column in range(n_columns):
-                own[place, column] = sensitive[layout.members[places[place]], column]
     codes, offsets = np.empty((n_places, n_attrs), dtype=np.int64), np.empty(n_attrs, dtype=np.int64)
     points = np.empty((n_places, n_attrs))
     n_categories = _renumber(axes, scratch, layout.members, places, codes, points, offsets)
-    n_values = rule.rooms.shape[2]
+    values, n_values = np.empty((n_columns, n_places), dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
+    _renumber_values(scratch, sensitive, layout.members, places, own, values, n_values)
+    most_values = np.int64(1)
+    for column in range(n_columns):
+        most_values = max(most_values, n_values[column])
     size_class = np.empty(n_groups, dtype=np.int64)
     for group in range(n_groups):
-        size_class[group] = rule.size_class[firsts[group + 1] - firsts[group]]
+        size_class[group] = limits.size_class[firsts[group + 1] - firsts[group]]
     near = _Near(
         groups,
         places,
@@ -277,7 +324,9 @@ def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-u
         np.empty((n_groups, n_categories + 1), dtype=np.int64),
         offsets,
         own,
-        np.zeros((n_groups, n_columns, n_values), dtype=np.int64),
+        values,
+        n_values,
+        np.zeros((n_groups, n_columns, most_values), dtype=np.int64),
         size_class,
         np.empty(n_groups, dtype=np.float64),
         np.empty(n_places, dtype=np.float64),

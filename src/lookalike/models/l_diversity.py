@@ -8,12 +8,16 @@ With a unit's counts r_1 >= r_2 >= ... >= r_s over its s values and w their sum:
     recursive   r_1 < c * (r_l + r_(l+1) + ... + r_s), strictly
     binary      the designated (positive) values together have at most 1/l; the others are free
 
+With a band, the simple kind counts numbers that are near each other as one: no stretch of values of that width,
+wherever it begins and both ends included, has more than 1/l of a unit. It is enough to begin it at each value held.
+
 All of them survive the union of groups that satisfy them, so the whole table decides whether they can be kept.
 Entropies are floats; a unit within 1e-9 of ln l is decided exactly. Levels cost a pass or a sort of the exposure.
 """
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,13 +28,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.coarsening import sensible_step, suggest_rounding
 from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
 from lookalike.data.person_settings import Unit
 from lookalike.data.persons import noun_of, total_of
-from lookalike.data.requirement import Requirement
+from lookalike.data.requirement import Requirement, Windows
+from lookalike.data.schema import NUMBER_LIKE, Kind, ValueType
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
     LogTerm,
@@ -108,6 +114,10 @@ def _falling_in_units(exposure: Exposure) -> NDArray[np.int64]:
 
 
 _GUARD = 1e-9
+_FEW_NUMBERS = 10
+"""So few are told apart at a glance; so are more that lie farther apart than a sensible step for rounding."""
+_DAY = 86_400_000_000
+"""Microseconds."""
 _RECURSIVE_C = 2
 
 
@@ -134,6 +144,8 @@ class LDiversity(WrittenModel):
     """Recursive kind: how often the most frequent value may be the rest from the l-th on; not reached."""
     subset: Values = Values()
     """Simple and binary kind: the designated (positive) values, parted by bars."""
+    band: OptionalExact = OptionalExact(low=0)
+    """Simple kind: numbers (dates: days) that differ by at most so much count as one value."""
 
     def __post_init__(self) -> None:
         if self.kind in ("distinct", "recursive") and self.ell.denominator != 1:
@@ -145,14 +157,18 @@ class LDiversity(WrittenModel):
             raise RecipeError("l-diversity: kind=binary needs the positive values, as in subset=HIV|hepatitis.")
         if self.kind not in ("simple", "binary") and self.subset is not None:
             raise RecipeError(f"l-diversity: kind={self.kind} takes no subset. It belongs to simple and binary.")
+        if self.band is not None and (self.kind != "simple" or self.subset is not None):
+            raise RecipeError(
+                "l-diversity: band goes with the simple kind for all values, as in l-diversity:3,band=50."
+            )
 
     @property
     def value_by_value(self) -> bool:
-        return self.kind == "simple"
+        return self.kind == "simple" and self.band is None
 
     @property
     def by_distribution(self) -> bool:
-        return self.kind in ("entropy", "recursive")
+        return self.kind in ("entropy", "recursive") or self.band is not None
 
     @property
     def by_share(self) -> bool:
@@ -195,6 +211,11 @@ class LDiversity(WrittenModel):
                 f"finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
                 f"all values from the {_ordinal(int(self.ell))} most likely on together"
             )
+        elif self.band is not None:
+            said = (
+                f"can be at most {share} sure that {where} lies in any one range of width {number_text(self.band)}, "
+                "wherever it begins"
+            )
         elif self.kind == "binary":
             said = f"can be at most {share} sure that {where} holds a designated value"
         else:
@@ -223,6 +244,8 @@ class LDiversity(WrittenModel):
                 )
         elif self.c is not None:
             self._check_recursive(counts, column)
+        elif self.band is not None:
+            self._check_windows(prior, column)
         else:
             codes = find_designated(self, self.subset, column)
             top = (sum if self.kind == "binary" else max)(int(prior[code]) for code in codes)
@@ -246,6 +269,21 @@ class LDiversity(WrittenModel):
                     str(replace(self, ell=near_ell)),
                 )
 
+    def _check_windows(self, prior: NDArray[np.int64], column: Domain) -> None:
+        assert self.band is not None
+        running = np.concatenate(([0], np.cumsum(prior)))
+        windows = running[_find_reach(self, self.band, column) + 1] - running[:-1]
+        most, n_records = int(windows.max(initial=0)), total_of(prior)
+        if most * self.ell > n_records:
+            least = Fraction(n_records, most)
+            near_ell = Fraction(math.floor(least)) if self.ell.denominator == 1 else three_decimals_down(least)
+            raise Infeasible(
+                f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and a range of width "
+                f"{number_text(self.band)} has {percent_at_most(1 / least)} of {quoted(column.name)} in the whole "
+                "table.",
+                str(replace(self, ell=near_ell)),
+            )
+
     def _check_recursive(self, counts: list[int], column: Domain) -> None:
         assert self.c is not None
         ell = min(int(self.ell), max(len(counts), 1))
@@ -261,6 +299,24 @@ class LDiversity(WrittenModel):
             str(replace(self, ell=ell, c=max(self.c, least))),
         )
 
+    def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
+        """Numbers that are near each other are different values, and say nearly the same."""
+        if self.band is not None or self.subset is not None or column is None or column.kind is not Kind.NUMERIC:
+            return []
+        numbers = column.points[prior[: len(column.values)] > 0]
+        if len(numbers) <= _FEW_NUMBERS or column.type in (ValueType.DATE, ValueType.DATETIME):
+            return []
+        step = sensible_step(numbers)
+        if np.median(np.diff(numbers)) > step:
+            return []
+        rounded = suggest_rounding(column.name, numbers, are_dates=False)
+        band = LDiversity(self.ell, band=step) if self.kind == "simple" else None
+        similar = "" if band is None else f"{band} counts those within {number_text(step)} of each other as one; or "
+        return [
+            f"{self} counts numbers of {quoted(column.name)} that are near each other as different values, so somebody "
+            f"may learn one to within a little. {similar}publish ranges ({rounded})."
+        ]
+
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
         size = math.ceil(self.ell)
         if self.kind == "distinct":
@@ -269,6 +325,9 @@ class LDiversity(WrittenModel):
             return Requirement(column=index, min_size=size, entropy=self.ell)
         if self.c is not None:
             return Requirement(column=index, min_size=size, recursive=(self.c, size))
+        if self.band is not None:
+            reach = _find_reach(self, self.band, sensitive_column(self, column))
+            return Requirement(column=index, min_size=size, windows=Windows(reach, 1 / self.ell))
         if self.subset is None:
             return Requirement(column=index, min_size=size, ceilings=(1 / self.ell,) * len(prior))
         codes = find_designated(self, self.subset, sensitive_column(self, column))
@@ -292,6 +351,8 @@ class LDiversity(WrittenModel):
             return self._entropy_level(exposure)
         if self.kind == "recursive":
             return self._recursive_level(exposure)
+        if self.band is not None:
+            return self._band_level(exposure, _find_reach(self, self.band, column))
         codes = find_designated(self, self.subset, column)
         if self.kind == "binary":
             positive = np.isin(exposure.values, codes)
@@ -303,6 +364,20 @@ class LDiversity(WrittenModel):
             decisive = max(codes, key=lambda code: highest.beliefs[code])
             top, unit = highest.beliefs[decisive], highest.units[decisive]
         return Level(1 / top, unit) if top else Level(math.inf, None, "no designated value occurs")
+
+    def _band_level(self, exposure: Exposure, reach: NDArray[np.int64]) -> Level:
+        """The inverse of the largest share of a unit in any stretch of the band's width."""
+        assert self.band is not None
+        n_codes, units = len(reach), exposure.unit_of_entry
+        order = np.argsort(units * n_codes + exposure.values, kind="stable")
+        units, values, weights = units[order], exposure.values[order], exposure.weights[order]
+        keys = units * n_codes + values
+        ends = np.searchsorted(keys, units * n_codes + reach[values], side="right")
+        running = np.concatenate((np.zeros(1, dtype=weights.dtype), np.cumsum(weights)))
+        held = running[ends] - running[np.arange(len(values))]
+        fullest = largest_ratio(held, exposure.sizes[units])
+        top = Fraction(int(held[fullest]), int(exposure.sizes[units[fullest]]))
+        return Level(1 / top, int(units[fullest]), f"largest share of a group within {number_text(self.band)}")
 
     def _entropy_level(self, exposure: Exposure) -> Level:
         """exp of the least entropy; a value next to l is moved to the side of l where it truly is."""
@@ -338,6 +413,28 @@ class LDiversity(WrittenModel):
 
     def holds(self, level: Level) -> bool:
         return level.value < self.c if self.c is not None else level.value >= self.ell
+
+
+def _find_reach(model: PrivacyModel, band: Fraction, column: Domain) -> NDArray[np.int64]:
+    """For each code the last one whose value is at most `band` larger; what is missing is near nothing else.
+
+    Exact: numbers are the decimals that the table shows, dates are days.
+    """
+    if column.type not in NUMBER_LIKE or column.taxonomy is not None or column.kind is not Kind.NUMERIC:
+        raise RecipeError(
+            f"{model} needs a column of numbers or dates, and {quoted(column.name)} is "
+            f"{'made coarser' if column.attribute.prepare is not None else column.kind}. Leave band out."
+        )
+    if column.type is ValueType.NUMBER:
+        parts = [text.partition(".") for text in column.texts[: len(column.values)]]
+        decimals = max((len(rest) for _, _, rest in parts), default=0)
+        places = [int(whole + rest.ljust(decimals, "0")) for whole, _, rest in parts]
+        width = math.floor(band * 10**decimals)
+    else:
+        places = column.values.tolist()
+        width = math.floor(band * (_DAY if column.type is ValueType.DATETIME else 1))
+    reach = [bisect.bisect_right(places, place + width) - 1 for place in places]
+    return np.array([*reach, *([len(places)] if column.has_missing else [])], dtype=np.int64)
 
 
 def _ordinal(number: int) -> str:

@@ -14,12 +14,13 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.folding import fold_for, parse_folds
+from lookalike.data.frequent_values import describe_frequent, set_cells
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_settings import APART, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import number_pairs
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Role, Schema
+from lookalike.data.schema import Role, Schema, limit_sets
 from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.models.shared.model import example_of
 from lookalike.models.shared.spelling import find_meant
@@ -64,11 +65,14 @@ class Recipe:
         seed: int | None = None,
         persons: PersonSettings | None = None,
         for_scheme: bool = False,
+        frequent: Mapping[str, int] | None = None,
+        longest_set: int | None = None,
+        keep_identifiers: str | Iterable[str] = (),
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
         return cls(
-            schema=Schema.of(**columns),
+            schema=set_cells(Schema.of(**columns), frequent, longest_set, keep_identifiers),
             promises=parse_promises(model),
             algorithm=read_algorithm(algorithm),
             adversary=adversary,
@@ -123,6 +127,10 @@ def prepare(
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out. `eligible`: whether the
     table must allow some release of its own records that keeps the promises; not so where rows are made up.
     """
+    if recipe.for_scheme:
+        # Cells of a scheme do not overlap, and a cell that says nothing would overlap all others.
+        recipe = replace(recipe, schema=limit_sets(recipe.schema, 0))
+    given = recipe.schema
     if isinstance(table, Table):
         table = fold_for(recipe.schema, table, recipe.persons)
         data = Microdata.encode(table, recipe.schema)
@@ -149,7 +157,14 @@ def prepare(
         promises=promises,
         requirements=requirements,
         algorithm=algorithm,
-        notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        notes=(
+            *(table.notes if isinstance(table, Table) else ()),
+            *describe_frequent(
+                given, whole.domains.quasi, whole.schema.unit_name if whole.persons is not None else "row"
+            ),
+            *left_out,
+            *reason,
+        ),
         table=whole,
         rows_by_order=used is not None,
     )

@@ -21,14 +21,16 @@ from numpy.typing import NDArray
 from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit, Examined
+from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
-from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.long_tails import describe_wide_cells
+from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.person_settings import APART
 from lookalike.data.persons import number_pairs
 from lookalike.data.release import Grouped, Matched, RecordMap, Release, Withheld
-from lookalike.data.schema import Kind, Schema
+from lookalike.data.schema import Kind, Schema, ValueType
 from lookalike.errors import AuditFailed, counted, quoted
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.cells import loss_by_column
@@ -150,7 +152,12 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         crowds=crowds,
         losses=losses,
         loss_by_column=by_column,
-        notes=notes_on(prepared, record_map.remarks, by_column, release.withheld.n_suppressed),
+        notes=notes_on(
+            prepared,
+            (*record_map.remarks, *describe_wide_cells(release)),
+            by_column,
+            release.withheld.n_suppressed,
+        ),
         seconds=watch.seconds,
         data=data,
         release=release,
@@ -272,6 +279,20 @@ def _nothing_left(losses: Mapping[str, float]) -> list[str]:
     ]
 
 
+def caution_of_numbers(domain: Domain, counts: NDArray[np.int64]) -> list[str]:
+    """What to say of a sensitive column of numbers that hardly repeat."""
+    occur = counts[: len(domain.values)] > 0
+    n_distinct, n_rows = int(np.count_nonzero(occur)), int(counts.sum())
+    if domain.kind is not Kind.NUMERIC or n_rows <= 20 or 2 * n_distinct < n_rows:
+        return []
+    are_dates = domain.type in (ValueType.DATE, ValueType.DATETIME)
+    return [
+        f"{quoted(domain.name)} has {counted(n_distinct, 'different value')} in {counted(n_rows, 'row')}: somebody who "
+        "learns one from elsewhere finds the row by it. Consider publishing ranges "
+        f"({suggest_rounding(domain.name, domain.values[occur], are_dates=are_dates)}); promises are then about them."
+    ]
+
+
 def caution_of_distinct(name: str, n_distinct: int, n_rows: int) -> list[str]:
     """What to say of a carried column with another value for nearly every record."""
     if n_rows <= 20 or 10 * n_distinct <= 9 * n_rows:
@@ -308,6 +329,7 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
             if promise.column == domain.name:
                 prior = data.prior(data.domains.sensitive_index(domain.name))
                 said += promise.model.cautions(prior, domain)
+        said += caution_of_numbers(domain, data.counts(data.domains.sensitive_index(domain.name)))
         if domain.name not in covered:
             said.append(
                 f"No promise protects the values of {quoted(domain.name)}: a group may share one value. "

@@ -6,7 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,10 @@ def publish(
     carry: str | Iterable[str] = (),
     numeric: str | Iterable[str] = (),
     categorical: str | Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+    frequent: Mapping[str, int] | None = None,
+    longest_set: int | None = None,
+    keep_identifiers: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -79,6 +83,13 @@ def publish(
     data frame, a pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not
     published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
+
+    `coarsen` says how sensitive and carried columns become coarser before they are published, by column:
+    `{"salary": {"round": 1000, "top": 90000}}`. Promises are then about the blocks.
+    `frequent` names columns of which only values of so many persons keep their names, as `{"town": 20}`; all others
+    become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
+    would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
+    e-mail addresses, phone numbers, names of persons or the like, which is refused otherwise; the release says so.
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -120,6 +131,10 @@ def publish(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
+        frequent=frequent,
+        longest_set=longest_set,
+        keep_identifiers=keep_identifiers,
         person=person,
         household=household,
         persons=PersonSettings(

@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from lookalike.apps.cli import main
@@ -265,3 +266,32 @@ def test_scores_stay_with_the_owner_unless_asked_for(patients: Path, tmp_path: P
     assert taken.returncode == 2
     assert "was not written by lookalike" in taken.stderr
     assert not (tmp_path / "new").exists()
+
+
+def test_numbers_are_published_in_ranges(tmp_path: Path) -> None:
+    """--round and --coarsen on the command line; the release says it, and what cannot be is refused."""
+    table = tmp_path / "pay.csv"
+    rows = [f"{20 + row % 40},{1000 + 37 * row}.25,z{10 + row % 30}" for row in range(200)]
+    table.write_text("\n".join(["age,pay,zip", *rows]) + "\n")
+    out = tmp_path / "release"
+    words = ["publish", str(table), "--qi", "age", "--sensitive", "pay", "--carry", "zip", "--model", "l-diversity:2"]
+    words += ["--algorithm", "mondrian", "--report", "brief", "--no-pdf"]
+    exact = lookalike(*words, "--out", str(tmp_path / "exact"))
+    assert "200 different values in 200 rows" in exact.stderr
+    assert "--round pay=" in exact.stderr
+    assert "l-diversity:2,band=" in exact.stderr
+    made = lookalike(
+        *words, "--round", "pay=1000", "--coarsen", "pay=top:7000", "--coarsen", "zip=prefix:2", "--out", str(out)
+    )
+    assert made.returncode == 0, made.stderr
+    assert "different values" not in made.stderr
+    shown = pl.read_csv(out / "release.csv", infer_schema=False)
+    assert set(shown["zip"]) == {"z1*", "z2*", "z3*"}
+    assert {"[500, 1500)", ">=7000"} <= set(shown["pay"])
+    assert lookalike("audit", str(table), str(out)).returncode == 0
+    for wrong, said in ((["--round", "pay"], "--round takes"), (["--coarsen", "pay=rund:3"], "is written as")):
+        refused = lookalike(*words, *wrong, "--out", str(tmp_path / "no"))
+        assert refused.returncode == 2
+        assert said in refused.stderr
+    refused = lookalike(*words, "--round", "age=10", "--out", str(tmp_path / "no"))
+    assert "only a sensitive or a carried column" in refused.stderr

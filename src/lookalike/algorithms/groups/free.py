@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -20,9 +21,9 @@ from lookalike.algorithms.groups.columns import blocks_for, tables_for, transver
 from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import (
     Plan,
+    count_proportional,
     even_sizes,
     plan_sizes,
-    proportional_quotas,
     quotas_in_turn,
     rooms_for,
 )
@@ -32,7 +33,7 @@ from lookalike.algorithms.shared.matchers import Records
 from lookalike.data.microdata import Codes, Microdata, rank_within, read_only
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.kernels.axes import SET, Axes
-from lookalike.kernels.grouptest import is_group_allowed, tally_for
+from lookalike.kernels.grouptest import are_groups_allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
 from lookalike.kernels.seeding import deal, spread
@@ -47,6 +48,9 @@ _HOT, _COOL = 0.012, 0.0015
 # Groups in a neighbourhood while it cools and when only the best swaps are made, and the most records in one.
 _NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
 _FINAL_PASSES = 3
+# Numbers of values up to which all values of the table are counted in every cell; above, those that it has. And the
+# most quotas, groups times values, that are dealt out one by one.
+_FEW_VALUES, _MOST_QUOTAS = 1024, 1 << 22
 _SMALL_GROUP, _LARGE_GROUP = 12, 60
 
 
@@ -68,15 +72,27 @@ class Box:
         self.rows, self.rng, self.rule = rows, rng, rule
         self.requirements = requirements
         self.axes = axes._replace(codes=_renumber_codes(axes, rows))
-        self.sensitive = read_only(data.sensitive[rows])
+        self._own = read_only(data.sensitive[rows])
+        # Values are numbered anew: a cell has no more of them than records, however many the table has.
+        self._values = [
+            np.arange(domain.n_codes) if domain.n_codes <= _FEW_VALUES else np.unique(column).astype(np.int64)
+            for domain, column in zip(data.domains.sensitive, self._own.T, strict=True)
+        ]
+        codes = [np.searchsorted(*pair) for pair in zip(self._values, self._own.T, strict=True)]
+        self.sensitive = read_only(np.column_stack([self._own[:, :0], *codes]).astype(np.int32))
         self.cutting = cutting_of(data, strict=False, by_gain=True, shares=_SEED_SHARES)
         self.tally = tally_for(rule)
         widest = int(self.axes.codes.max(initial=0)) + 1
         met, number = np.zeros((2, self.axes.codes.shape[1], widest), dtype=np.int64)
-        self.scratch = Scratch(met, number, np.zeros(1, dtype=np.int64))
+        met_values, number_of_value = np.zeros((2, len(codes), self._n_values), dtype=np.int64)
+        self.scratch = Scratch(met, number, np.zeros(1, dtype=np.int64), met_values, number_of_value)
         self.only_ceilings = all(requirement.only_ceilings for requirement in requirements)
         self._take(np.array([len(rows)]))
         self.makeshift = False
+
+    @property
+    def _n_values(self) -> int:
+        return max([1, *map(len, self._values)])
 
     def seed(self, by_cuts: Callable[[], NDArray[np.int64]], *, dealt: bool = True) -> bool:
         """A first state that keeps the rule: spread or dealt where that works, else the groups that `by_cuts` gives.
@@ -147,12 +163,7 @@ class Box:
 
     def _keeps_rule(self) -> bool:
         starts = self.layout.starts
-        return all(
-            is_group_allowed(
-                self.rule, self.sensitive, self.layout.members, starts[group], starts[group + 1], self.tally
-            )
-            for group in range(len(starts) - 1)
-        )
+        return bool(are_groups_allowed(self.rule, self._own, self.layout.members, starts, self.tally))
 
     def _take(self, sizes: NDArray[np.int64]) -> None:
         self.layout = Layout(np.empty(len(self.rows), dtype=np.int64), np.concatenate([[0], np.cumsum(sizes)]))
@@ -160,28 +171,35 @@ class Box:
         size_class = np.zeros(int(sizes.max()) + 1, dtype=np.int64)
         size_class[sizes] = np.arange(len(sizes))
         n_columns = self.sensitive.shape[1]
-        n_values = max(self.rule.values.shape[1], int(self.sensitive.max(initial=0)) + 1)
-        rooms = np.full((len(sizes), n_columns, n_values), len(self.rows), dtype=np.int64)
-        for requirement in self.requirements:
-            if requirement.column is not None and requirement.ceilings is not None:
+        codes = np.zeros((n_columns, self._n_values), dtype=np.int64)
+        for column, values in enumerate(self._values):
+            codes[column, : len(values)] = values
+        rooms = np.full((len(sizes), n_columns, self._n_values), len(self.rows), dtype=np.int64)
+        for column, values in enumerate(self._values):
+            for ceilings in self._ceilings(column):
                 for place, size in enumerate(sizes):
-                    room = rooms_for(int(size), requirement.ceilings)
-                    part = rooms[place, requirement.column, : len(room)]
-                    np.minimum(part, room, out=part)
-        self.limits = Limits(self.rule, self.only_ceilings, size_class, rooms)
+                    part = rooms[place, column, : len(values)]
+                    np.minimum(part, rooms_for(int(size), ceilings), out=part)
+        self.limits = Limits(self.rule, self.only_ceilings, size_class, rooms, codes)
+
+    def _ceilings(self, column: int) -> list[list[Fraction]]:
+        """The ceilings of the cell's values of a column, promise by promise."""
+        given = [one.ceilings for one in self.requirements if one.column == column and one.ceilings is not None]
+        return [[ceilings[code] for code in self._values[column].tolist()] for ceilings in given]
 
     def _deal(self, about_values: Sequence[Requirement]) -> bool:
         columns = [requirement.column or 0 for requirement in about_values]
-        counts = [
-            np.bincount(self.sensitive[:, column], minlength=len(requirement.ceilings or ()))
+        counts = [np.bincount(self.sensitive[:, column], minlength=len(self._values[column])) for column in columns]
+        ceilings = [
+            [(requirement.ceilings or ())[code] for code in self._values[column].tolist()]
             for column, requirement in zip(columns, about_values, strict=True)
         ]
-        plan = plan_sizes(counts, [requirement.ceilings or () for requirement in about_values], self.rule.min_size)
+        plan = plan_sizes(counts, ceilings, self.rule.min_size)
         if plan is None:
             return False
         self.makeshift = plan.makeshift
         if plan.allotment is not None and len(about_values) == 1:
-            return self._match(plan, counts[0], about_values[0].ceilings or (), columns[0])
+            return self._match(plan, counts[0], ceilings[0], columns[0])
         self._take(self.rng.child("sizes").shuffle(plan.sizes))
         members = self._spread()
         first = self.sensitive[:, columns[0]]
@@ -218,10 +236,13 @@ class Box:
     def _deal_in_proportion(self, column: int) -> bool:
         """Groups that all have the box's mix of one column's values, as small as the rule allows."""
         values = self.sensitive[:, column]
-        counts = np.bincount(values, minlength=self.limits.rooms.shape[2])
-        quotas = proportional_quotas(counts, self.rule, column)
-        if quotas is None or len(quotas) < 2:
+        counts = np.bincount(values, minlength=self._n_values)
+        n_groups = count_proportional(counts, self.rule, self._values[column], column)
+        if n_groups is None or n_groups < 2:
             return False
+        if n_groups * self._n_values > _MOST_QUOTAS:
+            return self._deal_in_turn(values, n_groups)
+        quotas = quotas_in_turn(np.ones(n_groups, dtype=np.int64), {1: counts}, self._n_values)
         self._take(quotas.sum(axis=1))
         members = self._spread()
         rooms = np.full((len(quotas), self.sensitive.shape[1], quotas.shape[1]), len(self.rows), dtype=np.int64)
@@ -231,6 +252,14 @@ class Box:
         classes = np.arange(len(quotas))
         dealt = deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, anywhere, order, offsets, anywhere)
         return bool(dealt) and self._keeps_rule()
+
+    def _deal_in_turn(self, values: NDArray[np.int32], n_groups: int) -> bool:
+        """The same of so many values that hardly any record has a choice: the next value, the next group."""
+        shuffled = self.rng.child("deal").permutation(len(self.rows))
+        group_of_record = np.empty(len(self.rows), dtype=np.int64)
+        group_of_record[shuffled[np.argsort(values[shuffled], kind="stable")]] = np.arange(len(self.rows)) % n_groups
+        self.begin(group_of_record)
+        return self._keeps_rule()
 
     def _spread(self) -> Records:
         """Records in groups that lie near each other, whatever their values."""

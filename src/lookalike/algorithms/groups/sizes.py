@@ -25,8 +25,9 @@ from lookalike.algorithms.groups.linear_programs import (
     numbers_of_groups,
     rooms_at,
 )
+from lookalike.data.microdata import read_only
 from lookalike.data.requirement import GroupRule
-from lookalike.kernels.grouptest import are_counts_allowed, tally_for
+from lookalike.kernels.grouptest import are_groups_allowed, tally_for
 
 # Measured on census data: the loss by record of a group grows about as size^0.7.
 _GROWTH = 0.7
@@ -149,24 +150,38 @@ def in_blocks(plan: Plan, counts: NDArray[np.int64], ceilings: Ceilings) -> dict
 
 def proportional_quotas(counts: NDArray[np.int64], rule: GroupRule, column: int = 0) -> NDArray[np.int64] | None:
     """[groups, values] groups that all have about the same mix of one column's values, as small as the rule allows."""
-    tally = tally_for(rule)
-    rules = [index for index in range(len(rule.settings)) if rule.settings[index]["column"] == column]
+    n_groups = count_proportional(counts, rule, np.arange(len(counts)), column)
+    if n_groups is None:
+        return None
+    return quotas_in_turn(np.ones(n_groups, dtype=np.int64), {1: counts}, len(counts))
 
-    def fine(quotas: NDArray[np.int64]) -> bool:
-        return all(
-            are_counts_allowed(rule, index, group, int(group.sum()), tally)
-            for group in np.unique(quotas, axis=0)
-            for index in rules
-        )
 
+def count_proportional(
+    counts: NDArray[np.int64], rule: GroupRule, codes: NDArray[np.int64], column: int = 0
+) -> int | None:
+    """The most groups, among those tried, that keep the rule if the values of a column are dealt to them in turn.
+
+    `codes` are the values that `counts` are of. None if not even one group of all records keeps it.
+    """
+    mine = np.flatnonzero(rule.settings["column"] == column)
+    rule = rule._replace(
+        min_size=max(rule.min_size, 1), settings=rule.settings[mine], values=rule.values[mine], nodes=rule.nodes[mine]
+    )
     n_rows, size = int(counts.sum()), max(rule.min_size, 2)
+    dealt = np.zeros((n_rows, column + 1), dtype=np.int32)
+    dealt[:, column] = np.repeat(codes, counts)
+    tally = tally_for(rule)
+
+    def fine(n_groups: int) -> bool:
+        members = np.argsort(np.arange(n_rows) % n_groups, kind="stable")
+        starts = np.concatenate(([0], np.cumsum(even_sizes(n_rows, n_rows // n_groups)))).astype(np.int64)
+        return bool(are_groups_allowed(rule, read_only(dealt), members, starts, tally))
+
     while size <= n_rows // 2:
-        n_groups = n_rows // size
-        quotas = quotas_in_turn(np.full(n_groups, size), {size: counts}, len(counts))
-        if fine(quotas):
-            return quotas
+        if fine(n_rows // size):
+            return n_rows // size
         size = size + max(1, size // 8)
-    return counts[None, :] if n_rows >= rule.min_size and fine(counts[None, :]) else None
+    return 1 if fine(1) else None
 
 
 def candidates_for(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int) -> list[int]:

@@ -70,7 +70,8 @@ class MInvariant(Method):
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         kind = getattr(promise.model, "kind", None)
         asked = getattr(promise.model, "ell", None)
-        if promise.model.name != "l-diversity" or kind != "simple" or getattr(promise.model, "subset", None):
+        subset, only_ceilings = getattr(promise.model, "subset", None), requirement.only_ceilings
+        if promise.model.name != "l-diversity" or kind != "simple" or subset or not only_ceilings:
             return f"it keeps l-diversity of the kind simple for all values, and not {promise}"
         if asked is None or asked > self.m:
             return f"its groups have {self.m} different values, and {promise} asks for more"

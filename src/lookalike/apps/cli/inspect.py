@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, column_options, model_option, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import (
+    JSON,
+    cell_options,
+    column_options,
+    model_option,
+    reading_from,
+    reading_options,
+    schema_from,
+)
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 from lookalike.errors import RecipeError, counted
 
@@ -15,6 +23,7 @@ from lookalike.errors import RecipeError, counted
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
+@cell_options
 @click.option("--write-schema", type=click.Path(), metavar="FILE", help="Write the suggested schema, to be edited.")
 @click.option("--advise", is_flag=True, help="Also show by trial runs which column costs most and what would save it.")
 @model_option("Try with this promise (repeatable); without it, with the one that is recommended.")

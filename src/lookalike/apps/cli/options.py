@@ -62,6 +62,21 @@ column_options = options_together(
     column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
     click.option("--person", metavar="COLUMN", help="The column that says whose row it is; promises count persons."),
     click.option("--household", metavar="COLUMN", help="The column of households; promises count households instead."),
+    click.option(
+        "--round",
+        "rounded",
+        multiple=True,
+        metavar="COLUMN=STEP",
+        help="Publish a sensitive or carried number as the range that rounds to the same multiple of STEP, as "
+        "salary=1000 (repeatable).",
+    ),
+    click.option(
+        "--coarsen",
+        multiple=True,
+        metavar="COLUMN=RULE",
+        help="Publish a sensitive or carried column coarser: round:1000, top:90, bottom:18, width:0|18|65 (cuts), "
+        "prefix:3, dates:month, groups:North=A|B;South=C, others:merge or level:1 of its taxonomy (repeatable).",
+    ),
     click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
 )
 """`schema_from` makes one schema of them."""
@@ -95,6 +110,39 @@ reading_options = options_together(
 """`reading_from` makes arguments of readers of them."""
 
 
+def _counts_by_column(given: tuple[str, ...]) -> dict[str, int]:
+    """COLUMN=N, several times, as a mapping."""
+    counts = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        if not name or not number.strip().isdecimal():
+            raise click.UsageError(f"--frequent takes COLUMN=N, as town=20, and not {quoted(text)}.")
+        counts[name] = int(number)
+    return counts
+
+
+KEEP_IDENTIFIERS = column_list(
+    "--keep-identifiers",
+    help="Columns to publish although their values hold e-mail addresses, phone numbers, names of persons or the like: "
+    "you state that they identify nobody, and the release says so.",
+)
+cell_options = options_together(
+    click.option(
+        "--frequent",
+        multiple=True,
+        callback=lambda context, option, given: _counts_by_column(given),
+        metavar="COLUMN=N",
+        help="Values of COLUMN that at least N persons have keep their names, all others become (other) (repeatable).",
+    ),
+    click.option(
+        "--longest-set",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Values that a cell lists at most; a cell that would list more becomes *. 0: any number; by default 100.",
+    ),
+    KEEP_IDENTIFIERS,
+)
+"""What cells may show; `schema_from` puts it into the schema."""
 CONTRIBUTION = click.option(
     "--contribution",
     type=click.IntRange(min=1),
@@ -194,11 +242,40 @@ SAFE_CSV = click.option(
 
 def schema_from(options: dict[str, Any]) -> Schema:
     """The schema that the column options describe; takes them out of `options`."""
+    from lookalike.data.frequent_values import set_cells
     from lookalike.data.schema import Schema
 
     named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
     columns = {name: options.pop(name) for name in named}
-    return Schema.of(options.pop("schema_file") or None, **columns)
+    columns["coarsen"] = _coarsening_from(options.pop("rounded"), options.pop("coarsen"))
+    cells = {name: options.pop(name) for name in ("frequent", "longest_set", "keep_identifiers") if name in options}
+    return set_cells(Schema.of(options.pop("schema_file") or None, **columns), **cells)
+
+
+def _coarsening_from(rounded: tuple[str, ...], coarsen: tuple[str, ...]) -> dict[str, dict[str, object]]:
+    """COLUMN=STEP and COLUMN=RULE as entries of a schema's prepare, by column."""
+    from lookalike.data.coarsening import parse_coarsening
+
+    found: dict[str, dict[str, object]] = {}
+    for flag, given in (("--round", rounded), ("--coarsen", coarsen)):
+        for text in given:
+            # A rule may hold an equals sign, and a column's name may too: the rule begins with a word and a colon.
+            name, sign, rule = text.rpartition("=") if flag == "--round" else _split_rule(text)
+            if not sign or not name or not rule:
+                shown = "salary=1000" if flag == "--round" else "salary=top:90000"
+                raise click.UsageError(f"{flag} takes COLUMN and how, as {shown}, and not {quoted(text)}.")
+            key, value = parse_coarsening(f"round:{rule}" if flag == "--round" else rule)
+            found.setdefault(name, {})[key] = value
+    return found
+
+
+def _split_rule(text: str) -> tuple[str, str, str]:
+    from lookalike.data.coarsening import KEYS
+
+    places = [at for key in KEYS if (at := text.find(f"={key}:")) > 0]
+    if not places:
+        return text.partition("=")
+    return text[: min(places)], "=", text[min(places) + 1 :]
 
 
 def reading_from(options: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from lookalike.apps.cli.options import (
     SPARK,
     adversary_option,
     backend_options,
+    cell_options,
     column_options,
     model_option,
     options_together,
@@ -69,6 +70,7 @@ class _Publish(click.Command):
 @click.command(cls=_Publish)
 @click.argument("data", type=click.Path())
 @column_options
+@cell_options
 @model_option("A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.", required=True)
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
 @adversary_option("Whom the promise must hold against.")

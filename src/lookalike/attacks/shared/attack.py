@@ -41,6 +41,8 @@ class WrittenAttack:
     name: ClassVar[str]
     remedy: ClassVar[str] = ""
     most_records: ClassVar[int | None] = 20_000
+    most_cells: ClassVar[int | None] = 50_000_000
+    """Records times values of a sensitive column up to which a report makes it; None: it takes no longer with many."""
     forms: ClassVar[frozenset[str] | None] = None
     kernels: ClassVar[Collection[str]] = ()
     """What it runs compiled, so that a first run can compile it beforehand."""

@@ -6,7 +6,7 @@ print(la.compare("patients.csv", qi=["age", "sex"], sensitive="diagnosis", model
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -159,6 +159,7 @@ def compare(
     schema: Schema | str | Path | None = None,
     numeric: str | Iterable[str] = (),
     categorical: str | Iterable[str] = (),
+    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     carry: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
@@ -200,6 +201,7 @@ def compare(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        coarsen=coarsen,
         person=person,
         household=household,
     )

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.microdata import Column, Table, guess_kind
-from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.evaluation.inspect.combinations import Combinations
 from lookalike.evaluation.inspect.persons import Persons, Unsaid, find_persons, find_unsaid
 from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, suggest_role, taxonomy_hint
+from lookalike.evaluation.inspect.values import note_values
 from lookalike.files.tables import read_table
 from lookalike.progress import Progress, silent
 
@@ -165,7 +167,12 @@ def inspect(
         n_duplicates=table.n_rows - n_different,
         persons=persons,
         unsaid=unsaid,
-        notes=(*table.notes, *_about_persons(persons, unsaid), *_notes(table, profiles, schema)),
+        notes=(
+            *table.notes,
+            *_about_persons(persons, unsaid),
+            *note_values(table, {profile.name: profile.role for profile in profiles}, schema),
+            *_notes(table, profiles, schema),
+        ),
     )
 
 
@@ -237,6 +244,13 @@ def _about_persons(persons: tuple[Persons, ...], unsaid: Unsaid | None) -> list[
     return [*(found.sentence for found in persons), *([] if unsaid is None else [unsaid.sentence])]
 
 
+def _advise_coarser(column: Column) -> str:
+    if column.type not in NUMBER_LIKE:
+        return "group the values into classes first (--coarsen COLUMN=prefix:3 or groups:...)"
+    are_dates = column.type in (ValueType.DATE, ValueType.DATETIME)
+    return f"publish ranges instead ({suggest_rounding(column.name, column.values, are_dates=are_dates)})"
+
+
 def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | None) -> list[str]:
     sensitive = [profile for profile in profiles if profile.role is Role.SENSITIVE]
     notes = []
@@ -254,10 +268,11 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
     if not any(profile.role is Role.QUASI for profile in profiles):
         notes.append("No column is taken as a quasi-identifier. Say which columns an outsider may know (--qi A,B).")
     for profile in sensitive:
-        if profile.unique_share >= MOSTLY and table.n_rows > 1:
+        is_coarse = schema is not None and schema[profile.name].prepare is not None
+        if profile.unique_share >= MOSTLY and table.n_rows > 1 and not is_coarse:
             notes.append(
                 f"Column {quoted(profile.name)} is sensitive, and nearly every row has its own value. Models compare "
-                "shares of values: group the values into classes first."
+                f"shares of values: {_advise_coarser(table[profile.name])}."
             )
     # Those that will be generalised or protected as the kind that the values suggest.
     codes = [

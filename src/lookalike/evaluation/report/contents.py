@@ -18,7 +18,9 @@ from typing import Any
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import Finding
+from lookalike.data.microdata import Domain
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
@@ -28,6 +30,7 @@ from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, beli
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.page import draw_pictures, to_html
 from lookalike.evaluation.tradeoff import Tradeoff
+from lookalike.files.identifiers.values import state_kept
 from lookalike.version import __version__
 
 _LEAST_GUESSES = 100
@@ -101,6 +104,8 @@ class Report:
     most_rows: int | None = None
     """The most rows of a person that are published; None: all."""
     states_persons: bool = False
+    states_identifiers: str | None = None
+    """What the publisher states of columns whose values hold identifiers."""
     """Whether it is the publisher alone who says that each row is a different person."""
     numbers: tuple[str, ...] = ()
     """How many persons and rows the original has. For the owner."""
@@ -163,6 +168,7 @@ class Report:
             known=None if basis.unit is None else basis.unit.known,
             most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
             states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
+            states_identifiers=state_kept(basis.domains.all),
             numbers=basis.numbers,
             against_rows=_compare_with_rows(basis, evaluation),
             cautions=_cautions(basis),
@@ -191,7 +197,7 @@ class Report:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON; what is about persons with several rows is left out where nobody has them."""
+        """Ready for JSON; what is about persons with several rows, or identifiers, is left out where there are none."""
         plain = asdict(self)
         return {name: value for name, value in plain.items() if value or name not in _OF_PERSONS}
 
@@ -206,7 +212,16 @@ class Report:
         return to_html(self)
 
 
-_OF_PERSONS = ("persons", "unit", "known", "most_rows", "states_persons", "numbers", "against_rows")
+_OF_PERSONS = (
+    "persons",
+    "unit",
+    "known",
+    "most_rows",
+    "states_persons",
+    "states_identifiers",
+    "numbers",
+    "against_rows",
+)
 
 
 def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | None:
@@ -286,12 +301,18 @@ def _column_lines(basis: Basis) -> list[ColumnLine]:
         ColumnLine(
             domain.name,
             str(role),
-            "taxonomy" if domain.taxonomy is not None else str(domain.kind),
+            _describe_kind(domain),
             "declared" if domain.declared else "as observed in the table",
             basis.loss_by_column.get(domain.name),
         )
         for domain, role in roles.items()
     ]
+
+
+def _describe_kind(domain: Domain) -> str:
+    if domain.attribute.prepare is not None:
+        return Coarsening(domain.name, domain.attribute.prepare).describe()
+    return "taxonomy" if domain.taxonomy is not None else str(domain.kind)
 
 
 def _round_scores(evaluation: Evaluation) -> dict[str, Any]:

@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.coarsening import Coarsening
 from lookalike.data.microdata import Domain, Domains, parse_number, texts_of
 from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
@@ -218,6 +219,9 @@ def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest:
             raise explain_change(f"Column {quoted(field.name)} holds values that its matrix does not have")
     known = cells.drop_nulls().unique().sort()
     missing = cells.null_count() > 0
+    if attribute.prepare is not None:
+        labels = Coarsening(attribute.name, attribute.prepare).sort_labels(known.cast(pl.String).to_list())
+        return _build_domain(attribute, ValueType.STRING, np.array(labels, dtype=object), missing)
     listed = attribute.order if attribute.kind is Kind.ORDERED else None
     if listed is not None and field.type is ValueType.STRING and manifest.form != Perturbed.form:
         return _build_listed(attribute, listed, known.to_list(), missing)
@@ -248,7 +252,7 @@ def _build_listed(attribute: Attribute, declared: Sequence[str] | None, texts: l
 
 
 def _build_domain(attribute: Attribute, type: ValueType, values: NDArray[Any], missing: bool) -> Domain:
-    numeric = attribute.kind is Kind.NUMERIC and len(values) > 0
+    numeric = attribute.kind is Kind.NUMERIC and attribute.prepare is None and len(values) > 0
     low, high = (float(values[0]), float(values[-1])) if numeric else (0.0, float(max(len(values) - 1, 0)))
     return Domain(attribute, type, values, missing, low, high, len(values) + missing, False)
 

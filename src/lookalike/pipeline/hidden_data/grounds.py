@@ -19,15 +19,20 @@ from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.files.releases.describe import PublishedManifest, quote_text
 
-_DECLARED = ("taxonomy", "order", "low", "high", "values", "size", "date_format", "missing_codes")
+_DECLARED = ("taxonomy", "order", "low", "high", "values", "size", "date_format", "missing_codes", "prepare")
 _DESCRIBED = ("kind", "type", *_DECLARED)
-_FLAGS = {"others": "that further values are one", "missing": "that values may be missing"}
+_FLAGS = {
+    "others": "that further values are one",
+    "missing": "that values may be missing",
+    "keep_identifiers": "that e-mail addresses, phone numbers or names identify nobody",
+}
 _NAMES = {
     "low": "least value",
     "high": "greatest value",
     "size": "number of values",
     "date_format": "date format in the original",
     "missing_codes": "codes for missing values",
+    "prepare": "way of making values coarser",
 }
 
 
@@ -91,7 +96,13 @@ def _merge(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]
             "promises do not speak of your roles."
         )
     stated = [f"{said} in {quoted(given.name)}" for part, said in _FLAGS.items() if getattr(published, part)]
-    merged = replace(given, others=published.others, missing=published.missing)
+    merged = replace(
+        given,
+        others=published.others,
+        missing=published.missing,
+        longest_set=published.longest_set,
+        keep_identifiers=published.keep_identifiers,
+    )
     for part in _DESCRIBED:
         theirs, yours = getattr(published, part), getattr(given, part)
         if yours is None:

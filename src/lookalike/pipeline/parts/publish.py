@@ -44,6 +44,7 @@ from lookalike.data.release import (
 )
 from lookalike.data.requirement import Requirement
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported, counted
+from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.losses import PartLosses, join_losses
@@ -90,6 +91,7 @@ def run_in_parts(
         with watch.step("survey"):
             refuse_repeated_elsewhere(backend, recipe.schema, recipe.persons)
             seen = survey(backend, recipe.schema)
+            identifiers = refuse_identifiers(seen.data.domains)
             if not seen.counts_persons:
                 recipe = drop_persons(recipe)
             backend.encode(seen.names, seen.coding)
@@ -97,7 +99,7 @@ def run_in_parts(
         ways = Boxes if seen.counts_persons else Boxes | Slices
         divided = [kind for kind in ALGORITHMS.values() if isinstance(kind().in_parts, ways)]
         prepared = prepare(recipe, seen.data, among=divided)
-        prepared = replace(prepared, notes=(*seen.notes, *left_out, *prepared.notes))
+        prepared = replace(prepared, notes=(*identifiers, *seen.notes, *left_out, *prepared.notes))
         algorithm = prepared.algorithm
         cutting = cutting_for(algorithm, recipe.adversary)
         if seen.counts_persons:

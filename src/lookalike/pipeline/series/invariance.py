@@ -47,7 +47,13 @@ def choose_m_invariant(recipe: Recipe) -> Recipe:
     found = []
     for promise in recipe.promises:
         model: Any = promise.model
-        if model.name != "l-diversity" or model.kind != "simple" or model.subset or model.ell.denominator != 1:
+        if (
+            model.name != "l-diversity"
+            or model.kind != "simple"
+            or model.subset
+            or model.band is not None
+            or model.ell.denominator != 1
+        ):
             raise Unsupported(
                 f"A series in mode m-invariant promises l-diversity:m with a whole m for all values, not {promise}. "
                 "Promise that alone, or keep the series in another mode."
