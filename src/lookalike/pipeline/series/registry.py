@@ -29,7 +29,7 @@ def _state_file() -> Path:
     return base / "lookalike" / "series.json"
 
 
-def list_ledgers(beside: Path | None = None) -> list[Path]:
+def _list_ledgers(beside: Path | None = None) -> list[Path]:
     """The folders of all known ledgers that are there."""
     listed = [Path(path) for path in _read_paths()]
     if beside is not None and beside.is_dir():
@@ -108,7 +108,7 @@ def warn_of_known(goes_to: str | Path | None, table: Table, data: Microdata) -> 
     People are looked for by the column that the ledger recognises them by, whatever role it has in this table and
     however many rows a person has, and by the one that says whose row it is. Otherwise whole rows are compared.
     """
-    ledgers = list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent)
+    ledgers = _list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent)
     rows = name_rows(data) if ledgers else []
     said: list[str] = []
     for folder in ledgers:
