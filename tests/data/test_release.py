@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from lookalike.data.release import (
     is_numeric_cell,
 )
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.errors import DataError
 from tests.strategies import attribute_of, column_of, microdatas
 
 
@@ -63,6 +65,31 @@ def test_covers_are_the_least_that_hold_their_records(data: Microdata, n_units: 
         for unit in range(n_units):
             inside = set(codes[unit_of_record == unit].tolist())
             assert members(domain, extents, unit) == least_cover(domain, inside)
+
+
+@given(microdatas(), st.integers(1, 6), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_sets_that_list_too_many_values_hold_all_of_them(
+    data: Microdata, n_units: int, longest: int, random: Any
+) -> None:
+    unit_of_record = np.array([random.randrange(n_units) for _ in range(data.n_rows)], dtype=np.int32)
+    for domain, codes in zip(data.domains.quasi, data.quasi.T, strict=True):
+        limited = replace(domain, attribute=replace(domain.attribute, longest_set=longest))
+        free = replace(domain, attribute=replace(domain.attribute, longest_set=0))
+        short = cover(limited, codes, unit_of_record, n_units)
+        long = cover(free, codes, unit_of_record, n_units)
+        for unit in range(n_units):
+            inside = members(domain, long, unit)
+            is_long = not domain.in_ranges and 0 < longest < len(inside)
+            assert members(domain, short, unit) == (set(range(domain.n_codes)) if is_long else inside)
+
+
+def test_sets_that_no_memory_holds_are_refused_with_the_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain, codes = only_column([f"v{place}" for place in range(60)], "set", ValueType.STRING)
+    domain = replace(domain, attribute=replace(domain.attribute, longest_set=5))
+    monkeypatch.setattr("lookalike.data.release._MOST_MEMBERS", 100)
+    with pytest.raises(DataError, match="--longest-set 0") as refused:
+        cover(domain, codes, np.arange(60) // 10, 6)
+    assert "v1" not in str(refused.value)
 
 
 @given(microdatas())

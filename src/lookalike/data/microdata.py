@@ -22,12 +22,15 @@ from numpy.typing import NDArray
 from lookalike.data import taxonomy as taxonomies
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.date_formats import WORDS
+from lookalike.data.frequent_values import name_frequent, wants_frequent
 from lookalike.data.persons import PersonCounts, count_persons_by_value, number_pairs, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
 
 Codes = NDArray[np.int32]
+LONGEST_SET = 100
+"""Values that a published cell lists at most, where nothing else is said."""
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -71,10 +74,14 @@ class Table:
         return [column.name for column in self.columns]
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise SchemaError(unknown_name("column", name, self.names))
+        if name not in self._by_name:
+            raise SchemaError(unknown_name("column", name, self.names))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        # Of columns with the same name the first, should a caller have made such a table.
+        return {column.name: column for column in reversed(self.columns)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +100,8 @@ class Domain:
     declared: bool
     """Whether low, high or size came from the schema; otherwise they are what the table shows."""
     taxonomy: Taxonomy | None = None
+    n_outside: int = 0
+    """How many different values of the table "(other)" stands for, where the domain does not name all of them."""
 
     @property
     def name(self) -> str:
@@ -118,6 +127,12 @@ class Domain:
     def in_ranges(self) -> bool:
         """Whether cells are runs of codes (numbers, orders, taxonomy nodes) rather than sets."""
         return self.kind is not Kind.CATEGORICAL or self.taxonomy is not None
+
+    @property
+    def longest_set(self) -> int:
+        """A cell lists at most so many values; one that would list more says nothing (`*`)."""
+        limit = LONGEST_SET if self.attribute.longest_set is None else self.attribute.longest_set
+        return min(limit, self.n_codes) or self.n_codes
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
@@ -206,6 +221,7 @@ class Microdata:
         check_columns(schema, table.names, table.source)
         if table.n_rows == 0:
             raise DataError(no_rows(table.source))
+        persons = _number_persons(table, schema.unit)
         settled: list[Attribute] = []
         domains: dict[Role, list[Domain]] = {role: [] for role in Role}
         blocks: dict[Role, list[Codes]] = {role: [] for role in Role}
@@ -213,7 +229,7 @@ class Microdata:
             if attribute.role in _NOT_ENCODED:
                 settled.append(attribute)
                 continue
-            domain, codes = encode_column(table[attribute.name], attribute)
+            domain, codes = encode_column(table[attribute.name], attribute, persons)
             settled.append(domain.attribute)
             domains[attribute.role].append(domain)
             blocks[attribute.role].append(codes)
@@ -222,7 +238,7 @@ class Microdata:
             Schema(tuple(settled)),
             Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED))),
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
-            persons=_number_persons(table, schema.unit),
+            persons=persons,
             individuals=None if schema.household is None else _number_persons(table, schema.person),
             owners=None if (named := schema.person or schema.household) is None else table[named.name].codes,
         )._check_households()
@@ -382,8 +398,17 @@ def no_rows(source: str) -> str:
     return f"{source} has columns but no rows. There is nothing to publish."
 
 
-def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
-    """The domain of a column under a schema, and its cells as codes of that domain."""
+def encode_column(
+    column: Column, attribute: Attribute, persons: NDArray[np.int32] | None = None
+) -> tuple[Domain, Codes]:
+    """The domain of a column under a schema, and its cells as codes of that domain.
+
+    `persons`: whose each cell is, where persons have several.
+    """
+    if wants_frequent(attribute):
+        rows = np.arange(len(column.codes)) if persons is None else persons
+        counts = count_persons_by_value(rows, column.codes, len(column.values) + 1)[: len(column.values)]
+        attribute = name_frequent(attribute, texts_of(column.values, column.type), counts)
     if _wants_dates(attribute):
         refuse_open(column)
     if attribute.prepare is not None:
@@ -408,11 +433,13 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
         domain = Domain(attribute, column.type, column.values, has_missing, low, high, len(column.values), declared)
         return domain, column.codes
     listed = attribute.order if attribute.kind is Kind.ORDERED else attribute.values
+    n_outside = 0
     if listed is None:
         values, codes = column.values, column.codes
     else:
-        values, codes = _in_listed_order(column, (OTHER, *listed) if attribute.others else listed, attribute)
-    size = max(attribute.size or 0, len(values) + has_missing)
+        listed = (OTHER, *listed) if attribute.others else listed
+        values, codes, n_outside = _in_listed_order(column, listed, attribute)
+    size = max(attribute.size or 0, len(values) + has_missing + max(n_outside - 1, 0))
     declared = attribute.size is not None or listed is not None
     if attribute.size is not None and attribute.size < len(values) + has_missing:
         raise SchemaError(
@@ -420,7 +447,8 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
             f"{counted(len(values) + has_missing, 'value')}. Raise it."
         )
     type = column.type if listed is None else ValueType.STRING
-    domain = Domain(attribute, type, values, has_missing, 0.0, float(max(len(values) - 1, 0)), size, declared)
+    high = float(max(len(values) - 1, 0))
+    domain = Domain(attribute, type, values, has_missing, 0.0, high, size, declared, n_outside=n_outside)
     return domain, codes
 
 
@@ -577,8 +605,11 @@ def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float,
     return low, high, attribute.low is not None and attribute.high is not None
 
 
-def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute) -> tuple[NDArray[Any], Codes]:
-    """Codes renumbered so that values stand in the declared order; with `others` all further values have code 0."""
+def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute) -> tuple[NDArray[Any], Codes, int]:
+    """Values in the declared order, codes renumbered, and how many values are not listed.
+
+    With `others` these all have code 0.
+    """
     code_of = {text: code for code, text in enumerate(listed)}
     texts = texts_of(column.values, column.type)
     unlisted = sum(text not in code_of for text in texts)
@@ -590,7 +621,7 @@ def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute
     values = np.empty(len(code_of), dtype=object)
     values[:] = list(code_of)
     renumbered = np.array([*(code_of.get(text, 0) for text in texts), len(code_of)], dtype=np.int32)
-    return values, renumbered[column.codes]
+    return values, renumbered[column.codes], unlisted
 
 
 def _with_taxonomy(column: Column, attribute: Attribute, has_missing: bool) -> tuple[Domain, Codes]:

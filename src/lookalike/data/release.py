@@ -14,7 +14,7 @@ or a row of a Matched release). Writers take a `Release` and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains
 from lookalike.data.schema import Kind, Role
+from lookalike.errors import DataError, counted, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ class Sets:
 
 
 Extents = Ranges | Sets
+_MOST_MEMBERS = 100_000_000
+"""Values that the sets of a column may list together: 400 MB."""
 COUNTERFEITS = "counterfeits"
 """The table that says how many rows of each group are made up."""
 
@@ -353,7 +356,41 @@ def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: i
     n_codes = max(domain.n_codes, 1)
     keys = np.unique(unit_of_record.astype(np.int64) * n_codes + codes)
     starts = np.searchsorted(keys, np.arange(n_units + 1, dtype=np.int64) * n_codes)
-    return Sets(starts.astype(np.int64), (keys % n_codes).astype(np.int32))
+    return _shorten(domain, Sets(starts.astype(np.int64), (keys % n_codes).astype(np.int32)))
+
+
+def _shorten(domain: Domain, sets: Sets) -> Sets:
+    """The sets, those that list more values than the column allows replaced by all values.
+
+    A cell becomes wider and stays true. Whether it does depends on the cell alone, so the wider cell says nothing that
+    the listed values would not.
+    """
+    is_long = sets.sizes > domain.longest_set
+    if not is_long.any():
+        return sets
+    sizes = np.where(is_long, domain.n_codes, sets.sizes)
+    if int(sizes.sum()) > _MOST_MEMBERS:
+        raise DataError(
+            f"Column {quoted(domain.name)} has {counted(domain.n_codes, 'value')}, and "
+            f"{counted(int(is_long.sum()), 'cell')} would list more than {domain.longest_set:,} of them: too many to "
+            "publish. Leave the column out, group its values (a taxonomy by first characters, frequency or a tree), "
+            "or let cells be as long as they are (--longest-set 0)."
+        )
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    members = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+    kept = np.repeat(~is_long, sizes)
+    members[kept] = sets.members[np.repeat(~is_long, sets.sizes)]
+    return Sets(starts, members.astype(np.int32))
+
+
+def take(extents: Extents, units: NDArray[Any]) -> Extents:
+    """The extents of the named units, in that order."""
+    if isinstance(extents, Ranges):
+        return Ranges(*(getattr(extents, field.name)[units] for field in fields(Ranges)))
+    sizes = extents.sizes[units]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.arange(starts[-1]) + np.repeat(extents.starts[units] - starts[:-1], sizes)
+    return Sets(starts, extents.members[places])
 
 
 def has_open_ends(release: Release) -> bool:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -95,7 +96,7 @@ class Attribute:
     weight: float = 1.0
     """How much a unit of loss in this column counts, against the other columns."""
     taxonomy: Mapping[str, Any] | None = None
-    """As written: {tree: ..}, {file: ..}, {intervals: ..}, {prefixes: ..} or {dates: ..}."""
+    """As written: {tree: ..}, {file: ..}, {intervals: ..}, {prefixes: ..}, {dates: ..} or {frequent: ..}."""
     prepare: Mapping[str, Any] | None = None
     """How its values are made coarser before anything else, as {round: 1000} (`coarsening`). Of columns that are
     published as they are: sensitive and carried ones."""
@@ -118,6 +119,11 @@ class Attribute:
     """How dates are written in the table (`date_formats`); None: as 2024-12-31, or guessed."""
     missing_codes: tuple[str, ...] | None = None
     """Texts that mean "no value" in this column of the table."""
+    longest_set: int | None = None
+    """A published cell that would list more values than this becomes `*`; 0: cells may list any number; None: the
+    usual limit."""
+    keep_identifiers: bool = False
+    """Whether the column is published although its values hold e-mail addresses, phone numbers, names or the like."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -132,6 +138,11 @@ class Attribute:
             raise SchemaError(f"Column {quoted(self.name)} is ordered and has a taxonomy. Keep one of the two.")
         if self.size is not None and self.size < 1:
             raise SchemaError(f"Column {quoted(self.name)}: domain size must be 1 or more, not {self.size}.")
+        if self.longest_set is not None and self.longest_set < 0:
+            raise SchemaError(
+                f"Column {quoted(self.name)}: longest_set must be 1 or more, or 0 for cells of any length, not "
+                f"{self.longest_set}."
+            )
         if self.others and self.role is not Role.QUASI:
             raise SchemaError(
                 f"Column {quoted(self.name)}: only a quasi-identifier may have others: true, not a column of role "
@@ -213,10 +224,11 @@ class Schema:
                     either = "" if named[name] is role else f": {named[name]} or {role}"
                     raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role{either}.")
                 named[name] = role
-                if any(attribute.name == name for attribute in schema.attributes):
-                    schema = schema.replace_attribute(replace(schema[name], role=role))
-                else:
-                    schema = Schema((*schema.attributes, Attribute(name=name, role=role)))
+        attributes = dict(schema._by_name)
+        for name, role in named.items():
+            before = attributes.get(name)
+            attributes[name] = Attribute(name=name, role=role) if before is None else replace(before, role=role)
+        schema = cls(tuple(attributes.values()))
         settled: dict[str, Kind] = {}
         for kind, names in ((Kind.NUMERIC, numeric), (Kind.CATEGORICAL, categorical)):
             for name in names:
@@ -237,10 +249,13 @@ class Schema:
         return schema
 
     def __getitem__(self, name: str) -> Attribute:
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute
-        raise SchemaError(unknown_name("column", name, [attribute.name for attribute in self.attributes]))
+        if name not in self._by_name:
+            raise SchemaError(unknown_name("column", name, list(self._by_name)))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
 
     def _with_role(self, role: Role) -> tuple[Attribute, ...]:
         return tuple(attribute for attribute in self.attributes if attribute.role is role)
@@ -320,6 +335,16 @@ class Schema:
         return cls(tuple(_beside(attribute, path.parent) for attribute in schema.attributes))
 
 
+def limit_sets(schema: Schema, longest: int) -> Schema:
+    """The schema with another limit to the values that cells of quasi-identifiers list; 0: no limit."""
+    return Schema(
+        tuple(
+            replace(attribute, longest_set=longest) if attribute.role is Role.QUASI else attribute
+            for attribute in schema.attributes
+        )
+    )
+
+
 def _beside(attribute: Attribute, folder: Path) -> Attribute:
     if attribute.taxonomy is None or "file" not in attribute.taxonomy:
         return attribute
@@ -345,6 +370,8 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
         "date_format": attribute.date_format,
         "missing_codes": listed["missing_codes"],
         "weight": None if attribute.weight == 1.0 else attribute.weight,
+        "longest_set": attribute.longest_set,
+        "keep_identifiers": attribute.keep_identifiers or None,
         "order": listed["order"],
         "domain": {key: value for key, value in domain.items() if value is not None} or None,
         "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
@@ -361,6 +388,8 @@ _ENTRY_KEYS = (
     "date_format",
     "missing_codes",
     "weight",
+    "longest_set",
+    "keep_identifiers",
     "order",
     "domain",
     "taxonomy",
@@ -396,6 +425,11 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
     for key in _FLAGS:
         if not isinstance(domain.get(key, False), bool):
             raise SchemaError(f"{where}: {key} must be true or false.")
+    longest, kept = entry.get("longest_set"), entry.get("keep_identifiers", False)
+    if longest is not None and (isinstance(longest, bool) or not isinstance(longest, int)):
+        raise SchemaError(f"{where}: longest_set must be a whole number.")
+    if not isinstance(kept, bool):
+        raise SchemaError(f"{where}: keep_identifiers must be true or false.")
     try:
         weight = float(entry.get("weight", 1.0))
         size = None if domain.get("size") is None else int(domain["size"])
@@ -417,6 +451,8 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         values=_read_list(domain.get("values"), where, "values"),
         others=domain.get("others", False),
         missing=domain.get("missing", False),
+        longest_set=longest,
+        keep_identifiers=kept,
         size=size,
     )
 

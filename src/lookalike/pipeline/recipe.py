@@ -10,16 +10,19 @@ import numpy as np
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.ends import Ends, Step, round_ends
 from lookalike.data.folding import fold_for, parse_folds
+from lookalike.data.frequent_values import describe_frequent, set_cells
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_settings import APART, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import number_pairs
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Role, Schema
+from lookalike.data.schema import Role, Schema, limit_sets
 from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.models.shared.model import example_of
 from lookalike.models.shared.spelling import find_meant
@@ -50,6 +53,8 @@ class Recipe:
     """How the rows of one person are published, where a column says whose rows they are."""
     for_scheme: bool = False
     """Whether a scheme is to be made of the release, so that the method must part its cells."""
+    ends: Ends = field(default_factory=Ends)
+    """How the ends of published ranges are rounded."""
 
     def __post_init__(self) -> None:
         self.persons.check(person=self.schema.unit is not None)
@@ -64,17 +69,22 @@ class Recipe:
         seed: int | None = None,
         persons: PersonSettings | None = None,
         for_scheme: bool = False,
+        ends: Ends | None = None,
+        frequent: Mapping[str, int] | None = None,
+        longest_set: int | None = None,
+        keep_identifiers: str | Iterable[str] = (),
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
         return cls(
-            schema=Schema.of(**columns),
+            schema=set_cells(Schema.of(**columns), frequent, longest_set, keep_identifiers),
             promises=parse_promises(model),
             algorithm=read_algorithm(algorithm),
             adversary=adversary,
             seed=seed,
             persons=persons or PersonSettings(),
             for_scheme=for_scheme,
+            ends=ends or Ends(),
         )
 
 
@@ -108,7 +118,19 @@ class Prepared:
         return stronger(self.recipe.adversary, own)
 
     def anonymize(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, RecordMap]:
+        """The release with rounded ends, as it is published."""
+        release, record_map = self.anonymize_exactly(rng, progress)
+        return self.round_ends(release)[0], record_map
+
+    def anonymize_exactly(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, RecordMap]:
+        """The release as the method makes it."""
         return self.algorithm.anonymize(self.data, self.requirements, rng, progress)
+
+    def round_ends(self, release: Release) -> tuple[Release, dict[str, Step]]:
+        """The same release with rounded ends, and the steps by column; cells of a scheme are nobody's already."""
+        if isinstance(self.algorithm, FixedCells):
+            return release, {}
+        return round_ends(release, self.recipe.ends, apart=self.recipe.for_scheme)
 
 
 def prepare(
@@ -123,6 +145,10 @@ def prepare(
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out. `eligible`: whether the
     table must allow some release of its own records that keeps the promises; not so where rows are made up.
     """
+    if recipe.for_scheme:
+        # Cells of a scheme do not overlap, and a cell that says nothing would overlap all others.
+        recipe = replace(recipe, schema=limit_sets(recipe.schema, 0))
+    given = recipe.schema
     if isinstance(table, Table):
         table = fold_for(recipe.schema, table, recipe.persons)
         data = Microdata.encode(table, recipe.schema)
@@ -139,6 +165,7 @@ def prepare(
             "Name a quasi-identifier that orders the rows of each person and has another value in each (--order COLUMN)"
             f"{', or let rows be drawn (--keep random)' if used.startswith('keep') else ''}."
         )
+    recipe.ends.check(data.domains.quasi)
     promises = settle(recipe.promises, data)
     requirements = require(promises, data, eligible=eligible)
     kinds = ALGORITHMS.values() if among is None else among
@@ -149,7 +176,14 @@ def prepare(
         promises=promises,
         requirements=requirements,
         algorithm=algorithm,
-        notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        notes=(
+            *(table.notes if isinstance(table, Table) else ()),
+            *describe_frequent(
+                given, whole.domains.quasi, whole.schema.unit_name if whole.persons is not None else "row"
+            ),
+            *left_out,
+            *reason,
+        ),
         table=whole,
         rows_by_order=used is not None,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm
+from lookalike.data.ends import Ends
 from lookalike.data.folding import fold_texts, made_columns
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -49,6 +50,9 @@ def publish(
     numeric: str | Iterable[str] = (),
     categorical: str | Iterable[str] = (),
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+    frequent: Mapping[str, int] | None = None,
+    longest_set: int | None = None,
+    keep_identifiers: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -62,6 +66,7 @@ def publish(
     fold: str | Iterable[str] = (),
     number_known: bool = True,
     rows_are_persons: bool = False,
+    ends: str | Mapping[str, object] | Iterable[str] | None = None,
     adversary: str = READS_RELEASE,
     seed: int | None = None,
     title: str | None = None,
@@ -83,6 +88,10 @@ def publish(
 
     `coarsen` says how sensitive and carried columns become coarser before they are published, by column:
     `{"salary": {"round": 1000, "top": 90000}}`. Promises are then about the blocks.
+    `frequent` names columns of which only values of so many persons keep their names, as `{"town": 20}`; all others
+    become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
+    would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
+    e-mail addresses, phone numbers, names of persons or the like, which is refused otherwise; the release says so.
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -98,6 +107,10 @@ def publish(
     ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or
     with `apply_scheme` "frozen"). What is not written here at once says with `destination` which folder it will be
     written to.
+
+    The ends of published ranges are rounded outwards, so that they are nobody's values, as far as the loss of a column
+    rises by at most 2 %. `ends="exact"` keeps them exact, `ends={"age": 5}` rounds a column to multiples of 5 (dates to
+    days, as "7d"; times also "1h", "15m").
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
@@ -125,6 +138,9 @@ def publish(
         numeric=numeric,
         categorical=categorical,
         coarsen=coarsen,
+        frequent=frequent,
+        longest_set=longest_set,
+        keep_identifiers=keep_identifiers,
         person=person,
         household=household,
         persons=PersonSettings(
@@ -137,6 +153,7 @@ def publish(
             rows_are_persons=rows_are_persons,
         ),
         for_scheme=scheme_out is not None,
+        ends=Ends.read(ends),
     )
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:

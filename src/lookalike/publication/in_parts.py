@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lookalike.data.frequent_values import describe_frequent
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.schema import Schema
+from lookalike.data.total_rows import note_totals
 from lookalike.errors import RecipeError
 from lookalike.files.tables import read_columns
 from lookalike.pipeline.backends import SPARK, Backend, Fragments
@@ -87,7 +89,7 @@ def open_backend(
         from lookalike.spark import open_table
 
         return open_table(table, **reading), recipe, (), ("--backend", SPARK)
-    from lookalike.files.releases.cells import type_values
+    from lookalike.files.releases.cells import column_entries
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
 
@@ -99,12 +101,17 @@ def open_backend(
     data = Microdata.encode(read, exact)
     settled = (replace(attribute, prepare=prepare[attribute.name]) for attribute in data.schema.attributes)
     # Identifiers of persons stay with their rows, to be counted; they are not published.
-    units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
-    owners = [
-        type_values(column.values, column.type).gather(column.codes).alias(name) for name, column in units.items()
+    whole = {unit.name for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
+    # Values that became "(other)" stay as they are until they are counted.
+    whole |= {domain.name for domain in data.domains.quasi if domain.n_outside}
+    as_read = [
+        column_entries(read[name].values, read[name].type).gather(read[name].codes).alias(name)
+        for name in sorted(whole)
     ]
-    lies_at = LocalBackend(plain_frame(data).with_columns(owners), source=read.source)
-    return lies_at, replace(recipe, schema=Schema(tuple(settled))), tuple(read.notes), ("--part-rows", str(part_rows))
+    lies_at = LocalBackend(plain_frame(data).with_columns(as_read), source=read.source)
+    unit = "row" if data.persons is None else data.schema.unit_name
+    said = (*read.notes, *note_totals(read), *describe_frequent(recipe.schema, data.domains.quasi, unit))
+    return lies_at, replace(recipe, schema=Schema(tuple(settled))), said, ("--part-rows", str(part_rows))
 
 
 def is_spark_frame(table: object) -> bool:

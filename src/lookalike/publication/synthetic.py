@@ -9,12 +9,15 @@ from typing import Any
 from lookalike.algorithms import parse_synthesizer
 from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
 from lookalike.algorithms.shared.synthesis import Synthesis, Synthesizer, describe_cautions
+from lookalike.data.frequent_values import set_cells, wants_frequent
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
-from lookalike.errors import RecipeError
+from lookalike.data.suspect_codes import note_codes_of
+from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.files.tables import find_library, read_columns
 from lookalike.pipeline.arguments import explain_arguments
 from lookalike.pipeline.person_rows import bound_contribution
@@ -37,6 +40,7 @@ def synthesize(
     coarsen: Mapping[str, Mapping[str, Any]] | None = None,
     carry: str | Iterable[str] = (),
     person: str | None = None,
+    keep_identifiers: str | Iterable[str] = (),
     contribution: int | None = None,
     rows_are_persons: bool = False,
     rows: int | None = None,
@@ -54,6 +58,8 @@ def synthesize(
     `person` names the column that says whose record it is, and `contribution` how many records of a person are learned
     from at most; further ones are left out, drawn at random. Epsilon (with delta) is then that of a person, not of a
     record. `rows_are_persons` states that every record is a different person although that column repeats.
+    `keep_identifiers` names columns that are used although their values hold e-mail addresses, phone numbers, names of
+    persons or the like, which is refused otherwise: synthetic records repeat values of the table.
     """
     made_already = method if isinstance(method, Synthesizer) else None
     named = method if isinstance(method, str) else None
@@ -74,14 +80,22 @@ def synthesize(
         coarsen=coarsen,
         person=person,
     )
+    given = set_cells(given, keep_identifiers=keep_identifiers)
     read = read_columns(table, given, progress=progress, **reading)
     refuse_repeated(read, given, settings)
-    data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
+    if counted := [quoted(attribute.name) for attribute in given.published if wants_frequent(attribute)]:
+        raise Unsupported(
+            f"Column {', '.join(counted)}: taxonomy frequent counts values exactly, and differential privacy allows no "
+            "count without noise. Leave it out, or list the values that are public (domain: {values: [...]})."
+        )
+    encoded = Microdata.encode(read, given)
+    suspect = (*refuse_identifiers(encoded.domains), *note_codes_of(read, [one.name for one in given.published]))
+    data, most_records, left_out = bound_contribution(encoded, settings, seed)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(
         attribute.name
         for attribute in given.published
         if attribute.type is None or (attribute.kind is None and attribute.order is None)
     )
-    notes = (*read.notes, *left_out, *describe_cautions(made, untyped, seed))
+    notes = (*read.notes, *suspect, *left_out, *describe_cautions(made, untyped, seed))
     return Synthesis(made, chosen, notes, untyped, find_library(table))

@@ -7,7 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lookalike.data.long_tails import note_long_tails
 from lookalike.data.microdata import Table
+from lookalike.data.suspect_codes import note_codes_of
+from lookalike.data.total_rows import note_totals
+from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.pipeline.recipe import Prepared
 from lookalike.pipeline.run import Stopwatch, run
 from lookalike.progress import Progress
@@ -45,6 +49,12 @@ def publish_whole(
 ) -> Publication:
     """In one piece: made, audited, and held against earlier releases where some are named."""
     step: Step | None = None
+    published = [attribute.name for attribute in prepared.recipe.schema.published]
+    suspect: tuple[str, ...] = (
+        *note_codes_of(read, published),
+        *note_totals(read),
+        *note_long_tails(read, prepared.recipe.schema),
+    )
     warned: tuple[str, ...] = ()
     names: Sequence[str] | None = None
     if asked is not None:
@@ -61,9 +71,10 @@ def publish_whole(
         names = find_names(read, prepared.data)
         if ledgers := list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent):
             warned = tuple(find_known(ledgers, read, prepared.data))
+    warned += refuse_identifiers(prepared.data.domains)
     made = run(prepared, progress)
     if step is not None:
         with watch.step("series"):
             step.check(made)
-    made = replace(made, seconds={**watch.seconds, **made.seconds}, notes=(*warned, *made.notes))
+    made = replace(made, seconds={**watch.seconds, **made.seconds}, notes=(*warned, *suspect, *made.notes))
     return Publication(made, title, recipient, step=step, recognised=names)

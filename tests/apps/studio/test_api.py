@@ -271,6 +271,23 @@ def test_the_document_describes_refusals(client: TestClient) -> None:
             assert schema["$ref"].endswith("/Problem")
 
 
+def test_identifiers_in_a_column_are_shown_and_kept_on_a_statement_only(client: TestClient) -> None:
+    rows = "".join(f"{20 + n % 40},p{n % 30}@example.org,{'abcde'[n % 5]}\n" for n in range(120))
+    project = opened(client, "age,contact,disease\n" + rows)
+    given = {"name": "contact", "role": "carried"}
+    shown = client.put(f"{project}/columns", json={"columns": [given]}).json()
+    contact = next(column for column in shown["columns"] if column["name"] == "contact")
+    assert contact["identifiers"] == "30 of its 30 different values hold e-mail addresses"
+    assert contact["keep_identifiers"] is False
+    kept = client.put(f"{project}/columns", json={"columns": [{**given, "keep_identifiers": True}]}).json()
+    assert next(column for column in kept["columns"] if column["name"] == "contact")["keep_identifiers"] is True
+    page = client.get(project.replace("/api", "") + "/columns").text
+    assert "You state that they identify nobody" in page
+    again = client.put(f"{project}/columns", json={"columns": [{**given, "longest_set": 7}]}).json()
+    column = next(column for column in again["columns"] if column["name"] == "contact")
+    assert (column["longest_set"], column["keep_identifiers"]) == (7, True)
+
+
 def test_a_sensitive_column_is_published_coarser(client: TestClient) -> None:
     """What is typed is read, shown again, and part of the schema; another role takes it back."""
     project = f"/api/projects/{client.post('/api/projects/sample').json()['id']}"

@@ -123,3 +123,12 @@ def test_the_sample_tree_is_shown_as_an_outline() -> None:
     text = write_taxonomy(spec)[1]
     assert text.splitlines()[:3] == ["any occupation", "  not in work", "    preschool child"]
     assert read_taxonomy("tree", text) == yaml.safe_load(yaml.safe_dump(dict(spec)))
+
+
+def test_values_that_keep_their_names_are_shown_as_a_level() -> None:
+    column = strings("town", *["Bern"] * 3, *["Thun"] * 2, "Worb", "Muri")
+    assert read_taxonomy("frequent", "2") == {"frequent": 2}
+    assert write_taxonomy({"frequent": 2}) == ("frequent", "2")
+    (level,) = levels_of(column, {"frequent": 2})
+    assert level["groups"] == 3
+    assert {one["label"]: one["records"] for one in level["examples"]} == {"Bern": 3, "Thun": 2, "(other)": 2}

@@ -19,6 +19,7 @@ import lookalike as la
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital, to_csv
+from lookalike.data.frequent_values import set_cells
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
@@ -111,6 +112,30 @@ def test_spark_and_one_machine_agree_to_the_byte(
     assert here.audit.passed
     assert str(there) == str(here)
     assert digests(tmp_path / "there") == digests(tmp_path / "here")
+
+
+def test_cells_are_limited_and_rare_values_merged_alike(
+    stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
+) -> None:
+    schema = set_cells(SCHEMA, {"zip code": 60}, longest_set=3)
+    recipe = recipe_of("mondrian", "k-anonymity:20", schema)
+    cuts = cuts_for(stays, recipe)
+    publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
+    publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
+    assert digests(tmp_path / "there") == digests(tmp_path / "here")
+    cells = pl.read_parquet(tmp_path / "here" / "release.parquet" / "*.parquet")["zip code"]
+    assert cells.struct.field("any").any()
+    assert set(cells.struct.field("values").list.len().unique()) <= {0, 1, 2, 3}
+    assert "(other)" in cells.struct.field("values").explode().to_list()
+
+
+def test_identifiers_in_values_are_refused_on_spark(spark: SparkSession, stays: pl.DataFrame, tmp_path: Path) -> None:
+    noted = stays.head(400).with_columns(note=pl.lit("ask ann@example.org"))
+    noted.write_parquet(tmp_path / "noted.parquet")
+    recipe = recipe_of("mondrian", "k-anonymity:5", Schema.of(qi=["age"], carry=["note"]))
+    with pytest.raises(RecipeError, match="--keep-identifiers note"):
+        publish_in_parts(SparkBackend(spark.read.parquet(str(tmp_path / "noted.parquet"))), recipe, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("settings", [{}, {"contribution": 2}, {"rows": "one"}])

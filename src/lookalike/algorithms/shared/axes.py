@@ -103,7 +103,8 @@ def _span(domain: Domain) -> float:
         return max(span, _LEAST_SPAN) if domain.has_missing else span
     if domain.kind is Kind.ORDERED:
         return max(float(domain.size - domain.has_missing - 1), _LEAST_SPAN if domain.has_missing else 0.0)
-    return float(domain.size - 1)
+    # To a search, values that became "(other)" are one value.
+    return float(domain.size - max(domain.n_outside - 1, 0) - 1)
 
 
 def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:

@@ -70,11 +70,14 @@ class LossBound:
 def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> LossBound:
     """The bound for this table and promise."""
     from lookalike.algorithms.shared.axes import axes_of
-    from lookalike.kernels.axes import NODE, pair_distances
+    from lookalike.kernels.axes import NODE, SET, pair_distances
 
     axes = axes_of(data)
     attributes = axes.attributes.copy()
     attributes["weight"] = 1.0
+    # A cell with "(other)" loses more than its values do: the bound counts values.
+    is_set = attributes["kind"] == SET
+    attributes["span"][is_set] = np.array([domain.size - 1.0 for domain in data.domains.quasi])[is_set]
     axes = axes._replace(attributes=attributes)
     factors = np.where(attributes["kind"] == NODE, 0.5, np.where(attributes["lacks"] == 1, 0.75, 1.0))
     uniform = bool((factors == 1.0).all())

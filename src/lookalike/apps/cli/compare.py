@@ -11,6 +11,7 @@ from lookalike.apps.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
 from lookalike.apps.cli.options import (
     JSON,
     adversary_option,
+    cell_options,
     column_options,
     model_option,
     person_options,
@@ -46,6 +47,7 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
+@cell_options
 @model_option(
     "A promise to compare (repeatable); l-diversity:2,5,10 or beta-likeness:1..5 are several, "
     "'k-anonymity:5 + l-diversity:3' are two that must hold together.",

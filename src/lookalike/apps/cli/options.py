@@ -110,6 +110,39 @@ reading_options = options_together(
 """`reading_from` makes arguments of readers of them."""
 
 
+def _counts_by_column(given: tuple[str, ...]) -> dict[str, int]:
+    """COLUMN=N, several times, as a mapping."""
+    counts = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        if not name or not number.strip().isdecimal():
+            raise click.UsageError(f"--frequent takes COLUMN=N, as town=20, and not {quoted(text)}.")
+        counts[name] = int(number)
+    return counts
+
+
+KEEP_IDENTIFIERS = column_list(
+    "--keep-identifiers",
+    help="Columns to publish although their values hold e-mail addresses, phone numbers, names of persons or the like: "
+    "you state that they identify nobody, and the release says so.",
+)
+cell_options = options_together(
+    click.option(
+        "--frequent",
+        multiple=True,
+        callback=lambda context, option, given: _counts_by_column(given),
+        metavar="COLUMN=N",
+        help="Values of COLUMN that at least N persons have keep their names, all others become (other) (repeatable).",
+    ),
+    click.option(
+        "--longest-set",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Values that a cell lists at most; a cell that would list more becomes *. 0: any number; by default 100.",
+    ),
+    KEEP_IDENTIFIERS,
+)
+"""What cells may show; `schema_from` puts it into the schema."""
 CONTRIBUTION = click.option(
     "--contribution",
     type=click.IntRange(min=1),
@@ -209,12 +242,14 @@ SAFE_CSV = click.option(
 
 def schema_from(options: dict[str, Any]) -> Schema:
     """The schema that the column options describe; takes them out of `options`."""
+    from lookalike.data.frequent_values import set_cells
     from lookalike.data.schema import Schema
 
     named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
     columns = {name: options.pop(name) for name in named}
     columns["coarsen"] = _coarsening_from(options.pop("rounded"), options.pop("coarsen"))
-    return Schema.of(options.pop("schema_file") or None, **columns)
+    cells = {name: options.pop(name) for name in ("frequent", "longest_set", "keep_identifiers") if name in options}
+    return set_cells(Schema.of(options.pop("schema_file") or None, **columns), **cells)
 
 
 def _coarsening_from(rounded: tuple[str, ...], coarsen: tuple[str, ...]) -> dict[str, dict[str, object]]:

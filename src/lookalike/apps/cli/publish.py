@@ -14,6 +14,7 @@ from lookalike.apps.cli.options import (
     SPARK,
     adversary_option,
     backend_options,
+    cell_options,
     column_options,
     model_option,
     options_together,
@@ -69,11 +70,19 @@ class _Publish(click.Command):
 @click.command(cls=_Publish)
 @click.argument("data", type=click.Path())
 @column_options
+@cell_options
 @model_option("A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.", required=True)
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
 @adversary_option("Whom the promise must hold against.")
 @person_options
 @series_options
+@click.option(
+    "--ends",
+    multiple=True,
+    metavar="WHICH",
+    help="The ends of ranges: exact, or COLUMN=STEP, as in age=5 (dates 7d, times 1h); repeatable. By default they are "
+    "rounded outwards, so that they are nobody's values, at a rise of the loss of at most 2 %.",
+)
 @click.option(
     "--out",
     required=True,

@@ -11,6 +11,7 @@ import click
 from lookalike.apps.cli.options import (
     CONTRIBUTION,
     JSON,
+    KEEP_IDENTIFIERS,
     ROWS_ARE_PERSONS,
     SAFE_CSV,
     column_options,
@@ -23,6 +24,7 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
+@KEEP_IDENTIFIERS
 @click.option(
     "--algorithm", metavar="NAME[:SETTINGS]", help="privbayes (the default) or mst; as in mst:delta=1e-10,bins=32."
 )

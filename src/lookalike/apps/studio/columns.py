@@ -21,6 +21,7 @@ from lookalike.data.microdata import Column, texts_of
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
 from lookalike.errors import RecipeError, SchemaError, quoted, unknown_name
+from lookalike.files.identifiers.values import examine_column, is_shown
 
 N_BARS = 16
 _MOST_SHOWN_VALUES = 12
@@ -72,6 +73,9 @@ def describe_columns(project: Project) -> dict[str, Any]:
                 "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
                 "taxonomy_hint": profile.taxonomy_hint,
                 "order": None if attribute.order is None else list(attribute.order),
+                "longest_set": attribute.longest_set,
+                "keep_identifiers": attribute.keep_identifiers,
+                "identifiers": _describe_identifiers(column, attribute),
                 "coarsen": "" if attribute.prepare is None else print_coarsening(attribute.prepare),
                 "histogram": histogram(column),
             }
@@ -89,6 +93,14 @@ def describe_columns(project: Project) -> dict[str, Any]:
         # What the card of rows and persons says anyway.
         "notes": [note for note in found.notes if note not in about_persons],
     }
+
+
+def _describe_identifiers(column: Column, attribute: Attribute) -> str | None:
+    """How many values of a column that is published hold which identifiers; None: none, or nobody sees them."""
+    if attribute.role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD) or not is_shown(attribute, column.type):
+        return None
+    found = examine_column(attribute, column.type, column.values, shown=True)
+    return None if found is None else found.what
 
 
 def histogram(column: Column) -> dict[str, Any]:
@@ -213,6 +225,8 @@ def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
         before = replace(before, prepare=None)
     order = before.order if column.order is None else tuple(column.order) or None
     role = _member(Role, column.role, column.name, "role")
+    longest = before.longest_set if column.longest_set is None else column.longest_set
+    keeps = before.keep_identifiers if column.keep_identifiers is None else column.keep_identifiers
     prepare = before.prepare if column.coarsen is None else parse_rules(column.coarsen)
     if column.coarsen is None and role not in (Role.SENSITIVE, Role.CARRIED):
         prepare = None
@@ -224,6 +238,8 @@ def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
         taxonomy=column.taxonomy,
         order=order,
         prepare=prepare,
+        longest_set=longest,
+        keep_identifiers=keeps,
     )
 
 

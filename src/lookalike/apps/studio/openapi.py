@@ -38,6 +38,10 @@ class ColumnSettings(Input):
     taxonomy: dict[str, Any] | None = None
     order: Annotated[list[str], Field(max_length=100_000)] | None = None
     """The values of an ordered column, least first; left out: as it was."""
+    longest_set: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    """How many values a cell lists at most; 0: any number; left out: as it was."""
+    keep_identifiers: bool | None = None
+    """Whether the column is published although its values hold identifiers; left out: as it was."""
     coarsen: Text | None = None
     """How a sensitive or carried column is published coarser, as `round:1000, top:90000`; empty: not at all; left
     out: as it was."""
@@ -46,7 +50,7 @@ class ColumnSettings(Input):
 class TaxonomyText(Input):
     column: Annotated[str, Field(max_length=LONGEST_NAME)]
     form: Text
-    """intervals, prefixes, dates or tree."""
+    """intervals, prefixes, dates, frequent or tree."""
     text: Annotated[str, Field(max_length=1_000_000)] = ""
     """As one types it: `10, 50`, `3, 2`, `month, year`, or a tree; no text and form tree: begun from the values."""
 

@@ -3,6 +3,7 @@
 intervals   10, 50            lengths, or `10, 50 from 18` if they begin elsewhere than at 0
 prefixes    3, 2              how many characters are kept
 dates       month, year
+frequent    20                the least number of persons of a value that keeps its name; the others become (other)
 tree        YAML, or an outline that is indented: the root, below it groups, below them values
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from lookalike.data.microdata import Column, Microdata, Table, texts_of
+from lookalike.data.microdata import Codes, Column, Domain, Microdata, Table, texts_of
 from lookalike.data.schema import Attribute, Kind, Role, Schema
 from lookalike.errors import DataError, SchemaError, counted, unknown_name
 
@@ -23,6 +24,7 @@ FORMS = {
     "intervals": "by intervals",
     "prefixes": "by first characters",
     "dates": "by date",
+    "frequent": "by frequency",
     "tree": "by a tree of groups",
 }
 MOST_OUTLINED = 2000
@@ -50,6 +52,8 @@ def read_taxonomy(form: str, text: str) -> dict[str, Any]:
         raise SchemaError(f"Say how to group {FORMS[form]}: {_EXAMPLES[form]}.")
     if form == "dates":
         return {form: [part.casefold() for part in parts]}
+    if form == "frequent":
+        return {form: _number(parts[0], form) if len(parts) == 1 else [_number(part, form) for part in parts]}
     spec: dict[str, Any] = {form: [_number(part, form) for part in parts]}
     if origin.strip():
         spec["origin"] = _number(origin.strip(), form)
@@ -82,8 +86,10 @@ def levels_of(column: Column, spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The levels above the values, finest first: how many groups, and the largest with their records."""
     attribute = Attribute(name=column.name, role=Role.QUASI, kind=Kind.CATEGORICAL, type=column.type, taxonomy=spec)
     data = Microdata.encode(Table((column,)), Schema((attribute,)))
-    tree = data.domains.quasi[0].taxonomy
-    assert tree is not None
+    (domain,) = data.domains.quasi
+    tree = domain.taxonomy
+    if tree is None:
+        return [_count_frequent(domain, data.quasi[:, 0])]
     up_to = np.concatenate([[0], np.cumsum(np.bincount(data.quasi[:, 0], minlength=tree.n_leaves))])
     records = up_to[tree.lasts + 1] - up_to[tree.firsts]
     levels = []
@@ -95,10 +101,20 @@ def levels_of(column: Column, spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     return levels
 
 
+def _count_frequent(domain: Domain, codes: Codes) -> dict[str, Any]:
+    """The values that keep their names, and "(other)", as a level."""
+    counts = np.bincount(codes, minlength=domain.n_codes)
+    groups = np.flatnonzero(counts[: len(domain.values)])
+    largest = groups[np.argsort(-counts[groups], kind="stable")][:_N_EXAMPLES]
+    examples = [{"label": domain.texts[code], "records": int(counts[code])} for code in largest.tolist()]
+    return {"groups": len(groups), "examples": examples}
+
+
 _EXAMPLES = {
     "intervals": "lengths from short to long, as in 10, 50",
     "prefixes": "how many characters to keep, as in 3, 2",
     "dates": "steps from fine to coarse, as in month, year",
+    "frequent": "the least number of persons of a value that keeps its name, as in 20",
 }
 
 

@@ -30,6 +30,7 @@ from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, beli
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.page import draw_pictures, to_html
 from lookalike.evaluation.tradeoff import Tradeoff
+from lookalike.files.identifiers.values import state_kept
 from lookalike.version import __version__
 
 _LEAST_GUESSES = 100
@@ -103,6 +104,8 @@ class Report:
     most_rows: int | None = None
     """The most rows of a person that are published; None: all."""
     states_persons: bool = False
+    states_identifiers: str | None = None
+    """What the publisher states of columns whose values hold identifiers."""
     """Whether it is the publisher alone who says that each row is a different person."""
     numbers: tuple[str, ...] = ()
     """How many persons and rows the original has. For the owner."""
@@ -115,6 +118,7 @@ class Report:
     columns: tuple[ColumnLine, ...]
     losses: dict[str, float]
     bound_sentence: str | None
+    ends_sentence: str
     attacks: tuple[AttackLine, ...] = ()
     attacks_not_made: dict[str, str] = field(default_factory=dict)
     answers: tuple[Answered, ...] = ()
@@ -165,6 +169,7 @@ class Report:
             known=None if basis.unit is None else basis.unit.known,
             most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
             states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
+            states_identifiers=state_kept(basis.domains.all),
             numbers=basis.numbers,
             against_rows=_compare_with_rows(basis, evaluation),
             cautions=_cautions(basis),
@@ -174,6 +179,7 @@ class Report:
             columns=tuple(_column_lines(basis)),
             losses=basis.losses,
             bound_sentence=basis.bound_sentence,
+            ends_sentence=basis.ends_sentence,
             left_out=(
                 *_list_withheld(basis, evaluation),
                 *basis.left_out,
@@ -193,9 +199,9 @@ class Report:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON; what is about persons with several rows is left out where nobody has them."""
+        """Ready for JSON; what nobody needs to be told (repeated persons, identifiers, rounded ends) is left out."""
         plain = asdict(self)
-        return {name: value for name, value in plain.items() if value or name not in _OF_PERSONS}
+        return {name: value for name, value in plain.items() if value or name not in _LEFT_OUT_IF_EMPTY}
 
     @cached_property
     def pictures(self) -> dict[str, str]:
@@ -208,7 +214,17 @@ class Report:
         return to_html(self)
 
 
-_OF_PERSONS = ("persons", "unit", "known", "most_rows", "states_persons", "numbers", "against_rows")
+_LEFT_OUT_IF_EMPTY = (
+    "persons",
+    "unit",
+    "known",
+    "most_rows",
+    "states_persons",
+    "states_identifiers",
+    "numbers",
+    "against_rows",
+    "ends_sentence",
+)
 
 
 def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | None:
@@ -372,4 +388,4 @@ def _command(basis: Basis) -> str:
         parts += ["--adversary", basis.asked_adversary]
     if basis.persons is not None:
         parts += basis.persons.flags()
-    return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
+    return shlex.join([*parts, *basis.ends, *basis.options, "--out", "FOLDER"])

@@ -104,8 +104,13 @@ def lay_out(cells: Cells, *, old: bool = False) -> tuple[Field, pl.Series, NDArr
 
 def _value_entries(domain: Domain) -> pl.Series:
     """A column's values in the order of their codes, then null for missing."""
-    values = type_values(domain.values, domain.type)
-    return pl.concat([values, pl.Series([None], dtype=values.dtype)])
+    return column_entries(domain.values, domain.type)
+
+
+def column_entries(values: NDArray[Any], type: ValueType) -> pl.Series:
+    """Typed values in the order of their codes, then null for missing."""
+    typed = type_values(values, type)
+    return pl.concat([typed, pl.Series([None], dtype=typed.dtype)])
 
 
 def value_series(domain: Domain, codes: Codes) -> pl.Series:

@@ -12,10 +12,11 @@ from itertools import chain
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
-from lookalike.data.release import Grouped, Release, has_open_ends
+from lookalike.data.release import Grouped, Matched, Release, has_open_ends
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
+from lookalike.files.identifiers.values import state_kept
 from lookalike.files.releases.cells import Encoding, Field
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
 from lookalike.files.releases.tablefiles import SAFE_CSV_SENTENCE, Parts
@@ -111,6 +112,7 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     for name, fields in tables.items():
         lines.append(f"{name}.csv and {name}.parquet")
         lines += [f"  {' '.join(field.name.split())}: {field.role}, {field.encoding}" for field in fields]
+    lines += _describe_limits(release)
     lines += _describe_coarsening(release)
     used = {field.encoding for fields in tables.values() for field in fields}
     lines += ["", "How to read a cell", ""]
@@ -121,6 +123,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     if manifest.persons is not None:
         lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
+    if (kept := state_kept(release.domains.all)) is not None:
+        lines += ["", f"  {kept}"]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     if manifest.series is not None:
         lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
@@ -130,6 +134,18 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
         within = "" if name in files else ", a folder of parts"
         lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
     return "\n".join(lines) + "\n"
+
+
+def _describe_limits(release: Release) -> list[str]:
+    """What cells of some columns never show."""
+    said = []
+    for domain in release.domains.quasi if isinstance(release, Grouped | Matched) else ():
+        name, limit = " ".join(domain.name.split()), domain.attribute.longest_set
+        if limit and not domain.in_ranges:
+            said.append(f"  A cell of {name} that would list more than {limit:,} values is *.")
+        if domain.attribute.others and domain.attribute.values is not None:
+            said.append(f"  (other) in {name} is any value that schema.yaml does not name.")
+    return said
 
 
 def _describe_coarsening(release: Release) -> list[str]:

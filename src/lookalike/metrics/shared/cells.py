@@ -3,9 +3,9 @@
     interval: (high - low) / (U - L);  set: (values - 1) / (domain size - 1);  in [0, 1]
 
 U, L and domain sizes come from the schema where it declares them, else from the original table; `Domain.declared` says
-which. A cell that holds only missing values loses nothing: it says that the value was missing. An interval that may
-also hide a missing value loses everything. In sets, missing is one more value. Exact quasi-identifiers lose nothing.
-A suppressed row loses everything, in every column.
+which. "(other)" counts as all the values that it stands for. A cell that holds only missing values loses nothing: it
+says that the value was missing. An interval that may also hide a missing value loses everything. In sets, missing is
+one more value. Exact quasi-identifiers lose nothing. A suppressed row loses everything, in every column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ def count_values(domain: Domain, extents: Extents) -> Losses:
     """How many values each unit's cell allows (sets, orders and taxonomy nodes)."""
     if isinstance(extents, Ranges):
         return np.asarray(np.maximum(extents.highs - extents.lows + 1, 0) + extents.missing, dtype=np.float64)
-    return extents.sizes.astype(np.float64)
+    sizes = extents.sizes.astype(np.float64)
+    if domain.n_outside > 1:
+        # "(other)", the first value, stands for all those that the domain does not name.
+        unit = np.repeat(np.arange(len(sizes)), extents.sizes)
+        sizes[unit[extents.members == 0]] += domain.n_outside - 1
+    return sizes
 
 
 def certainty_penalty(domain: Domain, extents: Extents) -> Losses:

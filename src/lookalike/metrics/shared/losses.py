@@ -126,8 +126,9 @@ def _shows_domain(domain: Domain, n_suppressed: int) -> bool:
     """Whether the folder shows what the losses of a generalised column are measured against.
 
     All values together, or the declared ends, do. A taxonomy made by a rule counts the different values of the original
-    below each node, and an observed end, or the only missing value, may be that of a suppressed record.
+    below each node, and an observed end, or the only missing value, may be that of a suppressed record. "(other)"
+    counts as all the values that it stands for, which are named nowhere.
     """
-    if domain.taxonomy is not None and not domain.declared:
+    if domain.n_outside > 1 or (domain.taxonomy is not None and not domain.declared):
         return False
     return not n_suppressed or (domain.declared and domain.kind is Kind.NUMERIC)

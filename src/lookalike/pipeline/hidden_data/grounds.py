@@ -21,7 +21,11 @@ from lookalike.files.releases.describe import PublishedManifest, quote_text
 
 _DECLARED = ("taxonomy", "order", "low", "high", "values", "size", "date_format", "missing_codes", "prepare")
 _DESCRIBED = ("kind", "type", *_DECLARED)
-_FLAGS = {"others": "that further values are one", "missing": "that values may be missing"}
+_FLAGS = {
+    "others": "that further values are one",
+    "missing": "that values may be missing",
+    "keep_identifiers": "that e-mail addresses, phone numbers or names identify nobody",
+}
 _NAMES = {
     "low": "least value",
     "high": "greatest value",
@@ -92,7 +96,13 @@ def _merge(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]
             "promises do not speak of your roles."
         )
     stated = [f"{said} in {quoted(given.name)}" for part, said in _FLAGS.items() if getattr(published, part)]
-    merged = replace(given, others=published.others, missing=published.missing)
+    merged = replace(
+        given,
+        others=published.others,
+        missing=published.missing,
+        longest_set=published.longest_set,
+        keep_identifiers=published.keep_identifiers,
+    )
     for part in _DESCRIBED:
         theirs, yours = getattr(published, part), getattr(given, part)
         if yours is None:

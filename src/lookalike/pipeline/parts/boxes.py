@@ -96,6 +96,11 @@ class BoxTree:
             stack += [(part, rows[side == place]) for place, part in enumerate(box.parts)]
         return parts
 
+    def limits(self, number: int) -> list[tuple[int, int]]:
+        """The least and the largest code that a part may hold, by column."""
+        box = next(box for box in self.root.leaves() if box.number == number)
+        return list(zip(box.lows, box.highs, strict=True))
+
     def strays(self, number: int, codes: Codes, release: Release) -> int:
         """How many records, and groups of a grouped release, do not lie in its box."""
         outside = int(np.count_nonzero(self.part_of(codes) != number))
@@ -222,6 +227,8 @@ class Axis:
         self.weight = float(domain.attribute.weight)
         self.tree = domain.taxonomy
         self.is_set = domain.kind is Kind.CATEGORICAL and self.tree is None
+        # A cell that would list too many values is published as any value, which no part but the whole holds.
+        self.is_cut = not self.is_set or domain.longest_set >= domain.n_codes
         span = domain.high - domain.low if domain.kind is Kind.NUMERIC else float(domain.size - 1)
         # A missing value loses everything next to another: it stands one domain farther.
         places = (domain.points - domain.low) if domain.kind is Kind.NUMERIC else np.arange(len(domain.values))
@@ -249,7 +256,7 @@ class Axis:
     def ways(self, counts: Counts, low: int, high: int) -> list[list[int]]:
         """Ways to cut the codes from low to high: the last code of each side."""
         present = np.flatnonzero(counts)
-        if len(present) < 2:
+        if len(present) < 2 or not self.is_cut:
             return []
         if self.tree is not None:
             node = int(self.tree.closures(np.array([low], dtype=np.int32), np.array([high], dtype=np.int32))[0])

@@ -10,6 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.date_formats import AS_TEXT
+from lookalike.data.frequent_values import name_frequent, wants_frequent
+from lookalike.data.long_tails import note_tails
 from lookalike.data.microdata import (
     Codes,
     Column,
@@ -21,10 +23,12 @@ from lookalike.data.microdata import (
     encode_column,
     explain_lacking,
     no_rows,
+    texts_of,
 )
 from lookalike.data.missing_codes import codes_of, missing_in
 from lookalike.data.persons import renumber
 from lookalike.data.schema import Attribute, Role, Schema
+from lookalike.data.suspect_codes import note_codes
 from lookalike.errors import DataError, SchemaError, unknown_name
 from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
@@ -96,11 +100,20 @@ def survey(backend: Backend, schema: Schema) -> Survey:
     domains: dict[str, Domain] = {}
     found: list[tuple[pl.Series, NDArray[np.int32], NDArray[np.int64]]] = []
     notes: list[str] = []
+    columns: list[tuple[Column, NDArray[np.int64]]] = []
+    tails: list[tuple[Column, NDArray[np.int64], Attribute]] = []
     distinct = backend.distinct([attribute.name for attribute in (*attributes, *owners)])
+    by_rows = all(times.max(initial=0) < 2 for _, times in distinct[len(attributes) :])
     for attribute, (values, times) in zip(attributes, distinct, strict=False):
         if not times.sum():
             raise DataError(no_rows(backend.source))
         column, said = observe(backend, attribute, values, times)
+        by_value = np.bincount(column.codes, weights=times, minlength=len(column.values) + 1).astype(np.int64)[:-1]
+        columns.append((column, by_value))
+        tails.append((column, by_value, attribute))
+        if wants_frequent(attribute):
+            named = texts_of(column.values, column.type)
+            attribute = name_frequent(attribute, named, by_value if by_rows else None)
         domain, codes = encode_column(column, attribute)
         domains[attribute.name] = domain
         found.append((values, codes, times))
@@ -110,6 +123,7 @@ def survey(backend: Backend, schema: Schema) -> Survey:
             notes += caution_of_numbers(domain, counts_of_values)
         if attribute.role is Role.CARRIED:
             notes += caution_of_distinct(attribute.name, len(times), int(times.sum()))
+    notes += (*note_codes(columns), *note_tails(tails))
     settled = Schema(
         tuple(domains[each.name].attribute if each.name in domains else each for each in schema.attributes)
     )

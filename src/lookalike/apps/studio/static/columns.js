@@ -5,6 +5,7 @@
   const HINTS = {
     intervals: "lengths from short to long: 10, 50",
     prefixes: "characters that are kept: 3, 2",
+    frequent: "least number of persons of a value that keeps its name: 20",
     dates: "from fine to coarse, of day, month, quarter, year, decade; or week alone",
   };
   const table = document.querySelector("table.columns");
@@ -43,6 +44,7 @@
     row.querySelector(".grouping").hidden = kind === "ordered";
     row.querySelector(".levels").hidden = !form || form === "tree";
     row.querySelector(".tree").hidden = form !== "tree";
+    row.querySelector(".longest").hidden = kind === "ordered" || kind === "numeric" || Boolean(form);
     row.querySelector(".hint").textContent = HINTS[form] || "";
   }
 
@@ -55,7 +57,10 @@
       try {
         const found = await studio.call("PUT", studio.api("/columns"), { columns: [column] });
         const now = found.columns.find((one) => one.name === column.name);
-        row.dataset.settings = JSON.stringify({ role: now.role, kind: now.kind, weight: now.weight, taxonomy: now.taxonomy });
+        row.dataset.settings = JSON.stringify({
+          role: now.role, kind: now.kind, weight: now.weight, taxonomy: now.taxonomy,
+          longest_set: now.longest_set, keep_identifiers: now.keep_identifiers,
+        });
         part(row, "coarsen").value = now.coarsen;
         refuse(row, "");
         studio.say("");
@@ -142,6 +147,8 @@
     const row = event.target.closest("tr");
     const name = event.target.name;
     if (name === "role" || name === "kind" || name === "form") arrange(row);
+    if (name === "keeps") save(row, { keep_identifiers: event.target.checked });
+    if (name === "longest") save(row, { longest_set: event.target.value === "" ? 100 : Number(event.target.value) });
     if (name === "role" && event.target.value) save(row, { role: event.target.value });
     if (name === "coarsen") save(row, { coarsen: event.target.value });
     if (name === "kind") {

@@ -1,0 +1,1 @@
+"""Finds e-mail addresses, phone numbers, names and other identifiers among the values of columns."""
