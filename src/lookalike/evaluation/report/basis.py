@@ -32,7 +32,7 @@ from lookalike.evaluation.advise import review
 from lookalike.evaluation.report.persons import describe_numbers
 from lookalike.metrics.shared.losses import public_losses
 from lookalike.pipeline.recipe import state_persons
-from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
+from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, describe_ends
 
 MOST_SIZES = 12
 
@@ -101,6 +101,10 @@ class Basis:
     """How many persons and rows the original has, in sentences."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
+    ends_sentence: str = ""
+    """What rounding the ends of ranges cost."""
+    ends: tuple[str, ...] = ()
+    """What the command says about the ends of ranges."""
     series: str | None = None
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
     internal: bool = True
@@ -146,13 +150,19 @@ class Basis:
             bound_sentence=self.bound_sentence if with_scores else None,
             advice=(),
             numbers=(),
+            ends_sentence="",
+            ends=(),
             internal=False,
         )
 
     @classmethod
     def of(cls, made: Made, series: str | None = None) -> Basis:
         """Of a release that was made here."""
-        known: dict[str, Any] = {"series": series}
+        known: dict[str, Any] = {
+            "series": series,
+            "ends_sentence": " ".join(describe_ends(made.ends)),
+            "ends": made.recipe.ends.flags(),
+        }
         if isinstance(made, MadeWhole):
             bound = made.loss_bound
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])

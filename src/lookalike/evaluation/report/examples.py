@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, texts_of
-from lookalike.data.release import Bucketized, Extents, Grouped, Perturbed, Ranges, Release
+from lookalike.data.release import Bucketized, Extents, Grouped, Perturbed, Ranges, Release, take
 from lookalike.data.taxonomy import MISSING, ROOT
 from lookalike.data.worlds import World, bounds_of, draw_rows, pick_dummies
 from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.assemble import take
 from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import digest_of, table_paths

@@ -32,6 +32,7 @@ from lookalike.data.release import (
     Randomizer,
     Release,
     Withheld,
+    take,
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
@@ -43,7 +44,6 @@ from lookalike.files.releases.assemble import (
     number_groups,
     reject_unknown,
     stack_columns,
-    take,
 )
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, matrix_rows, parse_descriptor, value_keys
