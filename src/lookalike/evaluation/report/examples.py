@@ -212,8 +212,9 @@ def _known_after(folder: ReleaseFolder, people: Mixture, rows: Rows) -> list[lis
     after = people.after
     if isinstance(after, Bucketized | Perturbed):
         return [_value_texts(domain, after.quasi[rows, place]) for place, domain in enumerate(after.domains.quasi)]
-    ((table, listed),) = folder.manifest.tables.items()
-    fields = {field.name: field for field in listed}
+    # Beside the table of rows there may be one that counts made-up rows.
+    table = "release"
+    fields = {field.name: field for field in folder.manifest.tables[table]}
     texts = []
     for place, domain in enumerate(after.domains.quasi):
         cells = folder.frames[table][domain.name].gather(people.rows_of_cells[rows, place])
