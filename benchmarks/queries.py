@@ -1,6 +1,6 @@
 """How near the answers of releases are, how often their intervals hold, and what thousands of queries take.
 
-    python benchmarks/queries.py --data folder      on the CSV files (census10k.csv ...) in a folder
+    python benchmarks/queries.py --data folder      on census10k.csv (else the smallest table) in a folder
     python benchmarks/queries.py                    on generated census-shaped tables
     python benchmarks/queries.py --million          10,000 queries on a million rows, by form
 
@@ -59,9 +59,10 @@ def main() -> None:
         tables = tables_in(options.data, folder, options.sizes)
         schema = schema_for(tables[-1], folder)
         heads = f"{'promise':16} {'algorithm':24} {'workload':16} {'uniform':>8} {'weighted':>9} {'held':>7}"
-        print(f"{tables[0].name}\n{heads} {'stated':>7}")
+        usual = next((table for table in tables if table.stem == "census10k"), tables[0])
+        print(f"{usual.name}\n{heads} {'stated':>7}")
         for model, algorithm in RELEASES:
-            for line in answered(published(tables[0], schema, model, algorithm), options.queries):
+            for line in answered(published(usual, schema, model, algorithm), options.queries):
                 print(f"{model:16} {algorithm:24} {line}", flush=True)
         print("\nhospital stays")
         for model, algorithm in STAYS:

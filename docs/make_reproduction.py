@@ -22,7 +22,7 @@ from typing import Any
 
 from lookalike.apps.papers import EXPERIMENTS, PAPERS, Experiment, Paper, Verdict
 from lookalike.apps.papers.claims import format_figure
-from lookalike.apps.papers.run import judge_again
+from lookalike.apps.papers.run import AGAIN, judge_again
 
 HEAD = """# The papers, claim by claim
 
@@ -33,13 +33,23 @@ gives a verdict. No claim is left out because it failed.
 |---|---|---|
 {verdicts}
 
+The papers: {papers}. At the end: [What to pick today](#what-to-pick-today).
+
+{main}
+
+## How to read this page
+
 "With limits" means: the claim holds, but on other records than the paper's, or with a method that we had to rebuild;
-the reason is given. A claim is open if it holds on average but not in every repetition, or the other way round. Times
-are compared by the intervals of their repetitions; intervals that overlap leave a claim open. What is true by
+the reason is given. A claim is open if it holds on average but not in every repetition, or the other way round{again}.
+Times are compared by the intervals of their repetitions; intervals that overlap leave a claim open. What is true by
 construction, proof or arithmetic is listed per paper and not counted. *Our reading* marks tests whose threshold the
 paper does not give.
 
-The measurements: {data}. To repeat them:
+The records:
+
+{data}
+
+To repeat the measurements:
 
 ```sh
 lookalike reproduce all --data FOLDER{full} --out results
@@ -126,22 +136,63 @@ def write(results: Path, target: Path) -> None:
     for file in (*pictures, *measured, "run.json"):
         if (results / file).exists() and not results.samefile(figures):
             shutil.copyfile(results / file, figures / file)
-    (target / "reproduction.md").write_text("\n".join([summarize(found), *parts]).rstrip() + "\n", encoding="utf-8")
+    if (results / AGAIN).is_dir() and not results.samefile(figures):
+        shutil.copytree(results / AGAIN, figures / AGAIN, ignore=shutil.ignore_patterns("*.csv", "*.json", "*.svg"))
+    text = "\n".join([summarize(found, results), *parts]).rstrip() + "\n"
+    (target / "reproduction.md").write_text(text, encoding="utf-8")
 
 
-def summarize(found: dict[str, Any]) -> str:
-    """The head of the page: how many claims of all papers came out how, on which data."""
+def summarize(found: dict[str, Any], results: Path) -> str:
+    """The head of the page: how many claims came out how, the main ones paper by paper, and on which data."""
     counts = Counter(claim["verdict"] for one in found.values() for claim in one["claims"])
     counts[str(Verdict.OPEN)] += sum(len(paper.claims) for paper in PAPERS)
     rows = [f"| {verdict} | {MEANINGS[verdict]} | {counts[str(verdict)]} |" for verdict in Verdict]
     return HEAD.format(
         verdicts="\n".join([*rows, f"| all | | {sum(counts.values())} |"]),
-        data="; ".join(
-            dict.fromkeys(_source(part) for one in found.values() for part in one["data"].split("; ") if part)
-        ),
+        papers=", ".join(f"[{paper.letters}](#{_anchor(_title(paper))})" for paper in PAPERS),
+        again=describe_again(results),
+        main="\n\n".join(filter(None, (list_main_claims(paper, found) for paper in PAPERS))),
+        data="\n".join(f"- {source}" for source in list_sources(found)),
         full=" --full" if {one["size"] for one in found.values()} == {"full"} else "",
         repetitions=max((one["repetitions"] for one in found.values()), default=0),
     )
+
+
+def describe_again(results: Path) -> str:
+    """Which experiments were measured a second time."""
+    names = sorted(path.stem for path in (results / AGAIN).glob("*.points"))
+    if not names:
+        return ""
+    return (
+        f", or if a second run with `--seed 1` gives another verdict. {len(names)} experiments were measured a second "
+        f"time: {', '.join(names)}"
+    )
+
+
+def list_main_claims(paper: Paper, found: dict[str, Any]) -> str:
+    """The claims for which a paper is cited, with their verdicts and the sections that have the evidence."""
+    rows = []
+    for experiment in (one for one in EXPERIMENTS if one.name in found and one.name in paper.main):
+        one = found[experiment.name]
+        verdicts = {claim["says"]: claim["verdict"] for claim in one["claims"]}
+        link = f"[{experiment.name}](#{_anchor(_heading(experiment, one))})"
+        said = [says for says in paper.main[experiment.name] if says in verdicts]
+        rows += [f"| {_cell(says)} | **{verdicts[says]}** | {link} |" for says in said]
+    if not rows:
+        return ""
+    head = f"### {paper.letters}: the main claims\n\n| claim | verdict | evidence |\n|---|---|---|\n"
+    return head + "\n".join(rows)
+
+
+def list_sources(found: dict[str, Any]) -> list[str]:
+    """Where the records came from, each source once."""
+    drawn_again: dict[str, bool] = {}
+    for one in found.values():
+        for part in one["data"].split("; ") if one["data"] else ():
+            whole, is_drawn, _ = part.partition(", resampled to")
+            drawn_again[whole] = drawn_again.get(whole, False) or bool(is_drawn)
+    more = " (larger tables are drawn from these with replacement)"
+    return [f"{whole}{more if is_drawn else ''}" for whole, is_drawn in drawn_again.items()]
 
 
 def introduce(paper: Paper, found: dict[str, Any]) -> str:
@@ -151,7 +202,7 @@ def introduce(paper: Paper, found: dict[str, Any]) -> str:
     counts[str(Verdict.OPEN)] += len(paper.claims)
     told = ", ".join(f"{counts[str(verdict)]} {verdict}" for verdict in Verdict if counts[str(verdict)])
     return (
-        f"## {paper.letters}: {paper.title}\n\n*{paper.authors}*\n\n"
+        f"## {_title(paper)}\n\n*{paper.authors}*\n\n"
         f"**What it claims.** {paper.claimed}\n\n**What holds.** {paper.holds}\n\n**What does not.** {paper.fails}\n\n"
         f"**What to use.** {paper.instead}\n\nClaims: {told}.\n"
     )
@@ -159,8 +210,9 @@ def introduce(paper: Paper, found: dict[str, Any]) -> str:
 
 def section(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
     """An experiment: its setting, claim by claim what was found, and its figures."""
-    lines = begin_section(f"{', '.join(one['experiment'])}: {experiment.title}", experiment, one)
-    lines += ["", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
+    lines = begin_section(_heading(experiment, one), experiment, one)
+    if one["claims"]:
+        lines += ["", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
     for claim in one["claims"]:
         reading = f" *Our reading: {claim['judged']}*" if claim["judged"] else ""
         reason = claim["reason"].removesuffix(experiment.limits).strip() if experiment.limits else claim["reason"]
@@ -168,8 +220,11 @@ def section(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
         verdict = claim["verdict"] if claim["verdict"] == Verdict.REPRODUCED else f"**{claim['verdict']}**"
         lines.append(f"| {claim['where']} | {_cell(claim['says'] + reading)} | {verdict} | {_cell(told)} |")
     lines += ["", *list_points(experiment, file), *list_infeasible(one)]
+    if not one["claims"]:
+        lines.append(f"{experiment.differs.strip()}\n")
+        return "\n".join(lines)
     if experiment.limits:
-        lines.append(f"Limits of every claim reproduced here: {experiment.limits}\n")
+        lines.append(f"Limits of every claim that is reproduced here: {experiment.limits}\n")
     if experiment.differs:
         lines.append(f"What differs from the paper: {experiment.differs.strip()}\n")
     return "\n".join(lines)
@@ -187,7 +242,10 @@ def list_points(experiment: Experiment, file: Path) -> list[str]:
             told.append(f"{title} = {', '.join(f'{point:,g}' for point in points)}")
     order = "; ".join(told)
     return (
-        [f"Where the evidence lists several figures, they are in the order {order}. A dash means no such release.\n"]
+        [
+            f"Where the evidence lists several figures, they are in the order {order}. A dash means that there is "
+            "no such release.\n"
+        ]
         if told
         else []
     )
@@ -243,10 +301,22 @@ def list_statements(paper: Paper) -> str:
     return "\n".join(["| where | statement | why it is not counted |", "|---|---|---|", *rows])
 
 
-def _source(text: str) -> str:
-    """A source of records, whatever size it was drawn again to."""
-    whole, is_drawn, _ = text.partition(", resampled to")
-    return f"{whole} (larger tables are drawn from these with replacement)" if is_drawn else text
+def _title(paper: Paper) -> str:
+    return f"{paper.letters}: {paper.title}"
+
+
+def _heading(experiment: Experiment, one: dict[str, Any]) -> str:
+    return f"{', '.join(one['experiment'])}: {experiment.title}"
+
+
+def _anchor(heading: str) -> str:
+    """What a heading is linked by: small letters, numbers and hyphens.
+
+    >>> _anchor("bl-5a, bl-5b: loss and time by beta")
+    'bl-5a-bl-5b-loss-and-time-by-beta'
+    """
+    kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")
 
 
 def _cell(text: str) -> str:

@@ -67,13 +67,19 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     if what == "column" and len(several) > 1 and set(several) <= set(names):
         listed = ", ".join(quoted(one) for one in several)
         return f"{quoted(name)} names several columns. Write {','.join(several)} (in Python: [{listed}])."
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    alike = [other for other in names if _fold(other) == _fold(name)]
+    near = alike or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not near and name:
         near = [other for other in names if name.casefold() in other.casefold() or other.casefold() in name.casefold()]
     hint = f" Did you mean {' or '.join(quoted(other) for other in near[:3])}?" if near else ""
     shown = names if len(names) <= 40 else [*names[:40], f"... and {len(names) - 40} more"]
     listing = f" Known: {', '.join(shown)}." if names else f" No {what} is known here."
     return f"There is no {what} {quoted(name)}.{hint}{listing}"
+
+
+def _fold(name: str) -> str:
+    """A name without case, spaces and signs; of one that has nothing else, the name."""
+    return re.sub(r"[\W_]", "", name).casefold() or name
 
 
 def unread_format(source: str, found: object, known: Sequence[int], writer: object = None) -> str:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
 from lookalike.algorithms.shared.value_buckets import curve_keys
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.requirement import Requirement
@@ -216,6 +217,24 @@ def test_cuts_lose_less_than_the_curve() -> None:
         for way in ("curve", "cuts")
     ]
     assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize("beta", [1, 2, 3, 4, 5])
+def test_auto_never_loses_more_than_full_buckets_and_keeps_the_promise(beta: int) -> None:
+    table = census(3000, seed=6)
+    names = table.names
+    for qi in (names[:3], names[:-1]):
+        data = Microdata.encode(
+            table, Schema.of(qi=qi, sensitive=names[-1:], categorical={names[1], *names[3:]} & {*qi, names[-1]})
+        )
+        promises = settle([Promise(parse_model(f"beta-likeness:{beta}"))], data)
+        requirements = require(promises, data)
+        losses = {}
+        for fill in ("auto", "1"):
+            release, _ = Burel(fill=fill).anonymize(data, requirements, Randomness(1), silent)
+            assert pipeline.verify(data, release, promises).passed
+            losses[fill] = pipeline.measure(data, release)[0]["gcp"]
+        assert losses["auto"] <= losses["1"] + 1e-12
 
 
 def test_numbers_stand_by_size_on_the_curve_and_missing_ones_at_the_far_end() -> None:

@@ -63,6 +63,34 @@ def test_the_summary_counts_the_papers_alone(page: str) -> None:
     assert "records of TODAY" not in head
 
 
+def test_every_main_claim_is_a_claim_of_its_experiment() -> None:
+    for paper in PAPERS:
+        assert len([says for some in paper.main.values() for says in some]) >= 5
+        for name, said in paper.main.items():
+            (experiment,) = find([name])
+            assert experiment.paper == paper.letters
+            assert set(said) <= {claim.says for claim in experiment.claims}
+
+
+def test_the_main_claims_are_at_the_top_with_their_verdicts_and_links_to_sections() -> None:
+    page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    head, _, rest = page.partition("## How to read this page")
+    for paper in PAPERS:
+        table = head.partition(f"### {paper.letters}: the main claims")[2].partition("###")[0]
+        rows = [row.removeprefix("| ").split(" | ") for row in table.splitlines() if row.startswith("| ")][1:]
+        assert [claim for claim, _, _ in rows] == [
+            says for experiment in EXPERIMENTS for says in paper.main.get(experiment.name, ())
+        ]
+        for claim, verdict, link in rows:
+            name = link.partition("]")[0].removeprefix("[")
+            section = rest.partition(f"### {name}")[2].partition("\n### ")[0]
+            assert any(claim in row and verdict.strip("*") in row for row in section.splitlines())
+
+
+def test_links_name_headings(page: str) -> None:
+    assert script("make_reproduction")._anchor("HG-10c: a, b (c)") == "hg-10c-a-b-c"
+
+
 def test_the_last_section_shows_figures_the_middle_point_and_how_promises_differ(page: str) -> None:
     _, section = page.split("## What to pick today\n")
     assert all(f"(reproduction/{name}.svg)" in section for name in BETA.names)
@@ -79,7 +107,8 @@ def test_the_verdicts_and_pictures_follow_from_the_measurements_and_the_page_fro
     stored, again = DOCS / "reproduction", tmp_path / "reproduction"
     shutil.copytree(stored, again)
     assert {one.experiment for one in judge_again(again)} == set(EXPERIMENTS)
-    changed = [file.name for file in sorted(stored.iterdir()) if file.read_bytes() != (again / file.name).read_bytes()]
+    files = sorted(file for file in stored.iterdir() if file.is_file())
+    changed = [file.name for file in files if file.read_bytes() != (again / file.name).read_bytes()]
     assert changed == []
     script("make_reproduction").write(again, tmp_path)
     assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == (DOCS / "reproduction.md").read_text(

@@ -47,7 +47,7 @@ class Burel(Grouping):
 
     name: ClassVar[str] = "burel"
     suits: ClassVar[Collection[str]] = ("beta-likeness",)
-    kernels: ClassVar[Collection[str]] = ("halving.cut_in_two", "grouptest.is_group_allowed")
+    kernels: ClassVar[Collection[str]] = ("halving.cut_in_two", "grouptest.is_group_allowed", "partition.width")
     in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
 
     retrieve: Choice = Choice("cuts", "curve", "window", "random", "neighbours", default="cuts")
@@ -58,7 +58,8 @@ class Burel(Grouping):
     seeds: Whole = Whole(low=1, high=64, default=1)
     """How many records are tried as the middle of a group."""
     fill: ChoiceOrNumber = ChoiceOrNumber("auto", default="auto")
-    """A bucket stays below this share of its least ceiling, up to 1 (as published); auto: what makes small groups."""
+    """A bucket stays below this share of its least ceiling, up to 1 (as published); auto: what loses least of two
+    ways, full buckets and those that make small groups."""
     split: Choice = Choice("yes", "no", default="yes")
     """yes: groups are split further while their own values allow it, which the paper does not print; no: as printed."""
 
@@ -78,14 +79,30 @@ class Burel(Grouping):
     ) -> tuple[NDArray[np.int32], int]:
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))
-        if self.fill == "auto":
-            ways = [value_buckets(counts, ceilings, fill, full=True) for fill in _FILLS]
-        else:
-            ways = [value_buckets(counts, ceilings, Fraction(self.fill))]
-        attempts = (Bounded(buckets, ceilings, least) for buckets in ways)
-        drawing = most_groups(attempts, counts)
         may_stand = _test_values(data, requirements) if self.split == "yes" else None
-        return retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress, may_stand)
+        keys = self.place_on_curve(data)
+        made = [
+            retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress, may_stand, keys)
+            for drawing in self._fill_buckets(counts, ceilings, least)
+        ]
+        return made[0] if len(made) == 1 else min(made, key=lambda groups: _sum_losses(data, *groups))
+
+    def _fill_buckets(self, counts: Counts, ceilings: Sequence[Fraction], least: int) -> list[Bounded]:
+        """The ways to fill buckets that groups are made by.
+
+        Buckets with room give more draws. The split evens that out, and then full buckets, which mix values less, may
+        lose less. Which is decided by the groups themselves: there are two ways, then.
+        """
+        if self.fill != "auto":
+            return [Bounded(value_buckets(counts, ceilings, Fraction(self.fill)), ceilings, least)]
+        ways = (value_buckets(counts, ceilings, fill, full=True) for fill in _FILLS)
+        roomy = most_groups((Bounded(buckets, ceilings, least) for buckets in ways), counts)
+        printed = Bounded(value_buckets(counts, ceilings), ceilings, least)
+        return [roomy] if self.split == "no" or printed.buckets == roomy.buckets else [roomy, printed]
+
+    def place_on_curve(self, data: Microdata) -> NDArray[np.int64] | None:
+        """The place of each record on the curve; None: the usual one, on which all columns are equally wide."""
+        return None
 
 
 def _test_values(data: Microdata, requirements: Sequence[Requirement]) -> MayStand:
@@ -96,6 +113,23 @@ def _test_values(data: Microdata, requirements: Sequence[Requirement]) -> MaySta
     rule = roomy_rule_of(data, requirements)
     tally = tally_for(rule)
     return lambda records: bool(is_group_allowed(rule, data.sensitive, records, 0, len(records), tally))
+
+
+def _sum_losses(data: Microdata, group_of_record: NDArray[np.int32], n_groups: int) -> float:
+    """What all records lose in their groups."""
+    from lookalike.algorithms.shared.axes import axes_of, cutting_of
+    from lookalike.kernels.partition import width
+
+    axes = axes_of(data)
+    scratch = cutting_of(data, strict=False, by_gain=False, shares=np.array([0.5]))
+    members = np.argsort(group_of_record, kind="stable")
+    ends = np.cumsum(np.bincount(group_of_record, minlength=n_groups)).tolist()
+    total, start = 0.0, 0
+    for end in ends:
+        widths = (width(axes, attr, scratch, members, start, end) for attr in range(data.quasi.shape[1]))
+        total += (end - start) * sum(map(float, widths))
+        start = end
+    return total
 
 
 class Bounded(Drawing):

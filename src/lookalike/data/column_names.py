@@ -8,37 +8,51 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 PERSONS = """
-    patient* person* user customer* client* member* employee* subject* participant* staff kunde* kunden versicherten*
-    mitarbeiter* student pupil citizen paciente paziente cliente employe* insured applicant donor respondent
+    patient* person* user customer* client* member* employee* subject* participant* staff kunde* kunden
+    versicherten* mitarbeiter* student pupil citizen paciente paziente cliente employe* insured applicant donor
+    respondent
 """
 _NUMBERING = """
     id ids identifier identifiant number no nr num nummer numero kennung key index idx row rowid record recordid ref
-    reference uid pid code matricule
+    reference uid pid code matricule caseid casenumber caseno idno idnum idnumber idcode idnr serial serialno
+    serialnumber
 """
+_MERELY_NUMBERING = "id ids idno idnum idnumber idcode idnr caseid"
 OUTSIDE = """
     age alter edad eta leeftijd idade agegroup birth* dob born geburt* naissance datedenaissance nacimiento
-    fechadenacimiento nascita datadinascita sex gender geschlecht sexe sexo sesso geslacht genero zip zipcode* postal*
-    postcode* postleitzahl plz codepostal codigopostal city town village ort wohnort stadt ville ciudad citta gemeinde
-    municipality place location state province county region* bundesland kanton canton district* departement provincia
-    country countries land pays pais paese nation nationalit* nacionalidad nazionalita citizenship staatsangehorigkeit
-    race ethnic* rasse herkunft origin birthplace marital* maritalstatus familienstand civilstatus etatcivil estadocivil
-    statocivile education* bildung* school schooling degree studies educacion job jobs occupation* profession* beruf*
-    metier trabajo profesion ocupacion professione employer workclass admission* visit* discharge* arrival aufnahme*
-    aufnahmedatum entlassung* date religion* konfession language* sprache height weight grosse groesse gewicht hair eyes
-    household* children kinder
+    fechadenacimiento nascita datadinascita sex gender geschlecht sexe sexo sesso geslacht genero zip zipcode*
+    postal* postcode* postleitzahl plz codepostal codigopostal city town village ort wohnort stadt ville ciudad
+    citta gemeinde municipality place location state province county region* bundesland kanton canton district*
+    departement provincia country countries land pays pais paese nation nationalit* nacionalidad nazionalita
+    citizenship staatsangehorigkeit race ethnic* rasse herkunft origin birthplace marital* maritalstatus
+    familienstand civilstatus etatcivil estadocivil statocivile education* bildung* school schooling degree studies
+    educacion job jobs occupation* profession* beruf* metier trabajo profesion ocupacion professione employer
+    workclass admission* visit* discharge* arrival aufnahme* aufnahmedatum entlassung* date religion* konfession
+    language* sprache height weight grosse groesse gewicht hair eyes household* children kinder kids siblings
+    latitude longitude lat lon long precinct neighborhood* neighbourhood* borough urban rural female male married
+    single divorced widow* separated partner black white hispanic asian nonwhite minority immigrant* foreign*
+    native* veteran* insured insurance* medicaid medicare union employed unemployed unemploy* retired tenure
+    experience exper owner* renter homeless* smok* drive* driver* exercise sport* handed* yearsmarried religiousness
+    dependents
 """
 SENSITIVE = """
-    diagnos* disease* illness* sickness krankheit* *krankheit erkrankung* maladie* enfermedad* malattia* ziekte* icd hiv
-    aids condition conditions symptom* drug drugs medication* medicament* medikament* arzneimittel prescription*
-    salary salaries salaryclass income* wage wages gehalt* lohn* einkommen* salaire* salario* sueldo* stipendio ingresos
-    revenu* earnings result results testresult* befund* treatment* therapy therapie* behandlung* tratamiento*
-    traitement* trattamento* procedure* surgery causeofdeath disability behinderung* allergy allergies genotype genetic*
-    sexualorientation crime offence offense conviction* debt debts creditscore vote
+    diagnos* disease* illness* sickness krankheit* *krankheit erkrankung* maladie* enfermedad* malattia* ziekte* icd
+    hiv aids condition conditions symptom* drug drugs medication* medicament* medikament* arzneimittel prescription*
+    salary salaries salaryclass income* wage wages gehalt* lohn* einkommen* salaire* salario* sueldo* stipendio
+    ingresos revenu* earnings result results testresult* befund* treatment* therapy therapie* behandlung*
+    tratamiento* traitement* trattamento* procedure* surgery causeofdeath disability behinderung* allergy allergies
+    genotype genetic* sexualorientation crime offence offense conviction* debt debts creditscore vote
 """
 
+_CODED = """
+    rid sid seqn caseid studyid newid recid idnum caseno pnr lopnr hash pseudonym* token case* fallnummer
+    email* mail phone* telephone* mobile iban name fullname passport* account* resident* inmate* worker* child* pupil*
+    animal* rat rats mouse
+"""
+"""Of one person, if other columns are constant within their values."""
 _OWN_NUMBERS = """
     ssn socialsecurity* svnr ahv ahvnr mrn medicalrecord* nhsnumber steuernummer dni nif codicefiscale bsn cpf
     personnummer fodselsnummer cpr usubjid matrikelnummer
@@ -74,7 +88,8 @@ def may_name_persons(name: str) -> bool:
     (True, True, False)
     """
     parts = re.findall(r"[a-z]+", _spell_plainly(name))
-    return len(parts) == 1 and (parts[0] == "id" or re.fullmatch(_PERSON, parts[0]) is not None)
+    merely = "".join(parts) in _MERELY_NUMBERING.split()
+    return merely or (len(parts) == 1 and re.fullmatch(_PERSON, parts[0]) is not None)
 
 
 def numbers_records(name: str) -> str | None:
@@ -99,9 +114,12 @@ def may_number_persons(name: str) -> bool:
     words = words_of(name)
     if find_word(words, OUTSIDE) or find_word(words, SENSITIVE) or numbers_households(name):
         return False
-    return bool(numbers_records(name) or find_word(words, PERSONS))
+    return bool(
+        numbers_records(name) or find_word(words, PERSONS) or find_word(words, _CODED) or may_name_persons(name)
+    )
 
 
+@lru_cache(maxsize=16_384)
 def words_of(name: str) -> frozenset[str]:
     """The words of a column's name, and neighbours written as one.
 

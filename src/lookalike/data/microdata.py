@@ -74,10 +74,14 @@ class Table:
         return [column.name for column in self.columns]
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise SchemaError(unknown_name("column", name, self.names))
+        if name not in self._by_name:
+            raise SchemaError(unknown_name("column", name, self.names))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        # Of columns with the same name the first, should a caller have made such a table.
+        return {column.name: column for column in reversed(self.columns)}
 
 
 @dataclass(frozen=True, eq=False)

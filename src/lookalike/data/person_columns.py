@@ -27,6 +27,8 @@ from lookalike.errors import RecipeError, counted, quoted
 CONSTANT = 0.9
 _MANY_PAIRS = 1 << 18
 _FEW_VALUES, _LOOKED_AT = 10, 1000
+_MANY_ROWS = 10
+"""Fewer values than the above in so many rows each are kinds of something, unless the name says persons."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,16 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
         return None
     others = [other for other in companions if other.name != column.name]
     constant = [other for other in others if _is_constant(column, other)]
+    n_values, n_rows = int(np.count_nonzero(counts)), int(counts.sum())
+    few = 2 if numbers_persons(column.name) else _FEW_VALUES - 1
+    if not declared and n_values <= few and n_rows > _MANY_ROWS * n_values:
+        # A few kinds of something: whether persons were searched, the number of a ward.
+        return None
     sure = numbers_persons(column.name) or _is_numbered(column) or (declared and may_number_persons(column.name))
     if not sure and not _tell_persons(column, constant, others):
         return None
     names = tuple(other.name for other in constant)
-    return Repeated(column.name, int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max()), names, declared)
+    return Repeated(column.name, n_rows, n_values, int(counts.max()), names, declared)
 
 
 def _is_numbered(column: Column) -> bool:

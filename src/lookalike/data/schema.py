@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -223,10 +224,11 @@ class Schema:
                     either = "" if named[name] is role else f": {named[name]} or {role}"
                     raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role{either}.")
                 named[name] = role
-                if any(attribute.name == name for attribute in schema.attributes):
-                    schema = schema.replace_attribute(replace(schema[name], role=role))
-                else:
-                    schema = Schema((*schema.attributes, Attribute(name=name, role=role)))
+        attributes = dict(schema._by_name)
+        for name, role in named.items():
+            before = attributes.get(name)
+            attributes[name] = Attribute(name=name, role=role) if before is None else replace(before, role=role)
+        schema = cls(tuple(attributes.values()))
         settled: dict[str, Kind] = {}
         for kind, names in ((Kind.NUMERIC, numeric), (Kind.CATEGORICAL, categorical)):
             for name in names:
@@ -247,10 +249,13 @@ class Schema:
         return schema
 
     def __getitem__(self, name: str) -> Attribute:
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute
-        raise SchemaError(unknown_name("column", name, [attribute.name for attribute in self.attributes]))
+        if name not in self._by_name:
+            raise SchemaError(unknown_name("column", name, list(self._by_name)))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
 
     def _with_role(self, role: Role) -> tuple[Attribute, ...]:
         return tuple(attribute for attribute in self.attributes if attribute.role is role)

@@ -41,3 +41,22 @@ def test_a_fault_for_lack_of_addresses_is_put_down_to_memory(monkeypatch: pytest
     assert said.returncode == 2
     assert json.loads(said.stdout)["error"]["kind"] == "MemoryError"
     assert "ulimit -v" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (["publish", "a.csv", "--k", "5"], "write --model k-anonymity:5."),
+        (["publish", "a.csv", "-k", "5"], "write --model k-anonymity:5."),
+        (["publish", "a.csv", "--l=3"], "write --model l-diversity:3."),
+        (["publish", "a.csv", "--out", "x", "--model", "k-anonymity", "5"], "Write --model k-anonymity:5."),
+        (["publish", "a.csv", "--out", "x", "--model", "l-diversity:2", "--qi", "age", "sex"], "--qi age,sex"),
+        (["anonymize", "a.csv"], "Write lookalike publish."),
+        (["verify", "a.csv"], "Write lookalike audit."),
+        (["publish", "a.csv", "--models", "k-anonymity:5"], "'--model'"),
+    ],
+)
+def test_options_and_commands_of_other_names_say_what_to_write(words: list[str], written: str) -> None:
+    said = lookalike(*words)
+    assert said.returncode == 2
+    assert written in said.stderr

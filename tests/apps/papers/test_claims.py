@@ -187,3 +187,18 @@ def test_a_point_is_known_whichever_order_its_names_have() -> None:
     alone = Results(tuple(rows)).list_repetitions()
     assert [[row["repetition"] for row in one.rows] for one in alone] == [[0, 0], [1, 1], [2, 2]]
     assert Results(tuple(rows[:2])).list_repetitions() == []
+
+
+def test_a_verdict_that_changes_with_the_seed_is_none() -> None:
+    claim = Claim("1", "It rises.", claims.rises("k", "loss", "low"), fails=Verdict.NO_DATA)
+    fallen = made_up("k", (2, 5, 10), {"loss": {"low": [3.0, 2.0, 1.0]}})
+    assert judge(claim, LINES, again=LINES).verdict is Verdict.REPRODUCED
+    assert judge(claim, fallen, again=fallen).verdict is Verdict.NO_DATA
+    for first, second in ((LINES, fallen), (fallen, LINES), (LINES, EMPTY)):
+        judged = judge(claim, first, again=second)
+        assert judged.verdict is Verdict.OPEN
+        assert "second run" in judged.reason
+        assert judged.evidence == judge(claim, first).evidence
+    # What is open anyway keeps its own reason.
+    kept = Claim("1", "It rises.", claims.rises("k", "loss", "absent"), why="Nobody measured it.")
+    assert judge(kept, LINES, again=fallen).reason == "Nobody measured it."

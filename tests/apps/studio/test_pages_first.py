@@ -239,6 +239,17 @@ def test_a_promise_survives_what_it_still_fits(client: TestClient, sample: str) 
     assert client.put(f"/api/projects/{sample}/promise", json={"models": []}).json()["models"] == []
 
 
+def test_the_promise_page_recommends_as_inspect_does(client: TestClient, sample: str) -> None:
+    shown = page(client, f"/projects/{sample}/promise")
+    assert shown.all("button", name="start")
+    assert "diagnosis=beta-likeness:" in shown.text
+    assert "length_of_stay=" not in shown.text
+    put(client, sample, "length_of_stay", role="sensitive")
+    shown = page(client, f"/projects/{sample}/promise")
+    assert "length_of_stay=t-closeness:0.2,distance=ordered" in shown.text
+    assert "in an order" in shown.text
+
+
 def test_promises_are_sliders_with_numbers_and_examples_hold(client: TestClient, sample: str) -> None:
     found = page(client, f"/projects/{sample}/promise")
     sliders = [name for name, kind in MODELS.items() if kind.slider is not None]

@@ -41,10 +41,32 @@ def test_sizes_and_unique_records_are_those_of_a_counter(case: tuple[list[Column
 def test_leaving_out_a_column_merges_combinations(case: tuple[list[Column], list[tuple[int, ...]]]) -> None:
     columns, rows = case
     combinations = Combinations.of(columns, len(rows))
-    for attr in range(len(columns)):
+    without_each = combinations.count_unique_without_each()
+    assert len(without_each) == len(columns)
+    for attr, n_unique in enumerate(without_each):
         counter = Counter(row[:attr] + row[attr + 1 :] for row in rows)
-        assert combinations.n_unique_without(attr) == sum(count == 1 for count in counter.values())
-        assert combinations.n_unique_without(attr) <= combinations.n_unique
+        assert n_unique == sum(count == 1 for count in counter.values())
+        assert n_unique <= combinations.n_unique
+
+
+@given(coded_columns())
+def test_knowing_one_more_column_splits_combinations(case: tuple[list[Column], list[tuple[int, ...]]]) -> None:
+    columns, rows = case
+    for attr, column in enumerate(columns):
+        others = columns[:attr] + columns[attr + 1 :]
+        counter = Counter(rows)
+        found = Combinations.of(others, len(rows)).n_unique_with(column)
+        assert found == sum(count == 1 for count in counter.values())
+
+
+@given(coded_columns())
+def test_each_record_knows_its_combination(case: tuple[list[Column], list[tuple[int, ...]]]) -> None:
+    columns, rows = case
+    combinations = Combinations.of(columns, len(rows))
+    assert all(
+        tuple(int(codes[number]) for codes in combinations.codes) == row
+        for number, row in zip(combinations.numbers, rows, strict=True)
+    )
 
 
 @given(coded_columns())
@@ -70,7 +92,7 @@ def test_products_beyond_64_bits_are_renumbered_on_the_way() -> None:
     assert width**3 > module._LARGEST_KEY
     assert sorted(combinations.sizes.tolist()) == sorted(counter.values())
     without = Counter(row[1:] for row in map(tuple, codes.tolist()))
-    assert combinations.n_unique_without(0) == sum(count == 1 for count in without.values())
+    assert combinations.count_unique_without_each()[0] == sum(count == 1 for count in without.values())
 
 
 def test_no_columns_make_one_group_and_no_rows_none() -> None:

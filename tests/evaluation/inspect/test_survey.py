@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lookalike.apps.samples import census, hospital
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.schema import Kind, Role, Schema, ValueType
-from lookalike.errors import SchemaError
+from lookalike.errors import DataError, SchemaError
 from lookalike.evaluation.inspect import Leverage, inspect, suggest_schema
 
 
@@ -119,11 +119,25 @@ def test_repeated_rows_and_persons_are_counted() -> None:
     assert found["patient_id"].suggested_role is Role.PERSON
 
 
-def test_an_empty_table_has_no_groups() -> None:
-    found = inspect(Table((column("age", []), column("sex", []))))
-    assert (found.n_rows, found.n_combinations, found.n_unique, found.smallest_group, found.median_group) == (0,) * 5
-    assert found.share_in_groups_below == {2: 0.0, 5: 0.0, 10: 0.0}
-    assert found.unique_share == 0.0
+def test_a_header_without_rows_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^wards\.csv has columns but no rows\. There is nothing to publish\.$"):
+        inspect(Table((column("age", []), column("sex", [])), source="wards.csv"))
+
+
+def test_notes_of_wide_tables_name_a_few_columns_and_count_the_others() -> None:
+    columns = [column(f"disease_{letter}", list(range(60))) for letter in "abcdefghijklmnopqrstuvwxyz"]
+    notes = inspect(Table((column("age", [*range(30)] * 2), *columns))).notes
+    assert any("26 columns are taken as sensitive" in note and '"disease_j" and 16 more' in note for note in notes)
+    assert all("disease_k" not in note for note in notes)
+
+
+def test_columns_that_follow_from_another_are_named() -> None:
+    province = column("province", ["a", "b", "c", "d"] * 30)
+    population = column("population", [100, 200, 300, 300] * 30)
+    found = inspect(Table((province, population, column("disease", ["x", "y", "y"] * 40))))
+    assert [(one.column, one.of, one.both_ways) for one in found.follows] == [("population", "province", False)]
+    assert any('"population" follows from "province"' in note for note in found.notes)
+    assert found.to_plain()["follows"] == [{"column": "population", "of": "province", "both_ways": False}]
 
 
 def test_plain_data_survives_json_and_shows_no_values() -> None:

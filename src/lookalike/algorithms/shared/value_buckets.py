@@ -111,10 +111,12 @@ def retrieve_groups(
     rng: Randomness,
     progress: Progress,
     may_stand: MayStand | None = None,
+    keys: Records | None = None,
 ) -> tuple[NDArray[np.int32], int]:
     """The group of each record, and the number of groups.
 
-    With `may_stand` a group whose draw cannot be halved is still halved, if both halves may stand as groups.
+    With `may_stand` a group whose draw cannot be halved is still halved, if both halves may stand as groups. `keys` are
+    the places of the records on the curve, those of `curve_keys` by default.
     """
     from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.hilbert import retrieve
@@ -125,7 +127,7 @@ def retrieve_groups(
         return _retrieve_by_cuts(data, order, bucket_of_record, drawing, progress, may_stand)
     sizes = np.bincount(bucket_of_record, minlength=drawing.n_buckets)
     draws = drawing.halve_all(sizes)
-    keys = curve_keys(data)
+    keys = curve_keys(data) if keys is None else keys
     order = order[np.lexsort((keys[order], bucket_of_record[order]))]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     words = rng.child("seeds").words(len(draws) * retrieval.seeds * 2).reshape(len(draws), retrieval.seeds, 2)

@@ -84,7 +84,7 @@ class Commands(click.Group):
         except click.exceptions.Exit as done:
             code = done.exit_code
         except click.ClickException as error:
-            explained = _with_hint(error)
+            explained = _with_hint(error, words)
             explained.show()
             _as_json(as_json, {"kind": "Usage", "message": explained.format_message()})
             code = USAGE
@@ -131,7 +131,39 @@ def _out_of_memory(as_json: bool) -> int:
     return USAGE
 
 
-def _with_hint(error: click.ClickException) -> click.ClickException:
+_OTHER_COMMANDS = {
+    "publish": "anonymize anonymise anon protect release generalize generalise mask",
+    "audit": "verify check validate",
+    "inspect": "look profile describe show summary",
+    "synthesize": "synthesise generate synth",
+    "query": "count select",
+}
+
+
+def _find_meant(error: click.UsageError, words: Sequence[str]) -> str | None:
+    """What to write instead, where a promise or a command was written in another way; None if that is not clear."""
+    from lookalike.models import MODELS
+    from lookalike.models.shared.spelling import find_meant
+
+    given = [part for word in words for part in (word.split("=", 1) if word.startswith("-") else [word])]
+    if isinstance(error, click.NoSuchOption):
+        option = error.option_name
+        value = next((after for word, after in zip(given, given[1:], strict=False) if word == option), "")
+        meant = find_meant(f"{option.lstrip('-')}={value}", MODELS)
+        names_model = bool(meant) and "=" not in meant[0].partition(":")[0]
+        return f"A promise is given by --model: write --model {meant[0]}." if names_model else None
+    if "No such command" in error.message:
+        named = next((word.casefold() for word in given if not word.startswith("-")), "")
+        command = next((name for name, others in _OTHER_COMMANDS.items() if named in others.split()), None)
+        return None if command is None else f"Write lookalike {command}."
+    for option, name, value in zip(given, given[1:], given[2:], strict=False):
+        if option == "--model" and f"({value})" in error.message:
+            meant = find_meant(f"{name} {value}", MODELS)
+            return f"Write --model {meant[0]}." if meant else None
+    return None
+
+
+def _with_hint(error: click.ClickException, words: Sequence[str]) -> click.ClickException:
     """The same, with what to do where the message only says what is wrong; words that were typed hold no password."""
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "models":
         said = (
@@ -139,6 +171,11 @@ def _with_hint(error: click.ClickException) -> click.ClickException:
             "lookalike models."
         )
         return click.UsageError(said, error.ctx)
+    kinds = ("unexpected extra argument", "No such")
+    if isinstance(error, click.UsageError) and any(kind in error.message for kind in kinds):
+        meant = _find_meant(error, words)
+        if meant is not None:
+            return click.UsageError(f"{without_passwords(error.message).rstrip('.')}. {meant}", error.ctx)
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
         said = 'Several names are joined by commas, and one with a space stands in quotes: --qi age,sex,"zip code".'
         return click.UsageError(f"{without_passwords(error.message)}. {said}", error.ctx)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,18 +22,40 @@ from lookalike.apps.cli.options import (
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 from lookalike.errors import RecipeError, counted
 
+if TYPE_CHECKING:
+    from lookalike.data.schema import Schema
+    from lookalike.evaluation.advise import Advice
+    from lookalike.evaluation.inspect import ColumnProfile, Inspection
+
+_EACH_ON_A_LINE = 40
+"""Tables of more columns are shown with neighbours that are alike on one line."""
+_FEWEST_ALIKE = 3
+_MOST_LINES = 60
+_MOST_NAMED, _MOST_ADVISED = 12, 10
+
 
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
 @cell_options
 @click.option("--write-schema", type=click.Path(), metavar="FILE", help="Write the suggested schema, to be edited.")
-@click.option("--advise", is_flag=True, help="Also show by trial runs which column costs most and what would save it.")
+@click.option(
+    "--advise",
+    is_flag=True,
+    help="Also show by trial runs what promises would lose, which column costs most and what would save it.",
+)
+@click.option("--all", "show_all", is_flag=True, help="Show every column of a wide table on a line of its own.")
 @model_option("Try with this promise (repeatable); without it, with the one that is recommended.")
 @reading_options
 @JSON
 def inspect(
-    data: str, write_schema: str | None, advise: bool, models: tuple[str, ...], as_json: bool, **options: Any
+    data: str,
+    write_schema: str | None,
+    advise: bool,
+    show_all: bool,
+    models: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Show the columns of DATA, what they most likely are, how identifying they are today, and what to promise."""
     from lookalike.evaluation.advise.advice import advise_on
@@ -42,6 +67,7 @@ def inspect(
     if models and not advise:
         raise RecipeError("--model says what to try, and nothing is tried without --advise. Give both, or neither.")
     promises = parse_promises(models)
+    said, about_cells = list(_column_flags(options)), list(_cell_flags(options))
     reading, schema = reading_from(options), schema_from(options)
     given = schema if schema.attributes else None
     if advise:
@@ -49,40 +75,99 @@ def inspect(
     with TerminalProgress() as progress:
         table = read_table(data, progress=progress, **reading)
         found = survey(table, schema=given)
-        advice = advise_on(table, given, found, promises, trials=advise, progress=progress)
+        settled = given or (suggest_schema(table) if write_schema else found.schema)
+        advice = advise_on(table, settled, found, promises, trials=advise, progress=progress)
     if write_schema:
         target = Path(write_schema)
         if target.exists():
             raise RecipeError(f"{target} exists already. Name another file, or remove it first.")
-        target.write_text((given or suggest_schema(table)).to_yaml(), encoding="utf-8")
+        target.write_text(settled.to_yaml(), encoding="utf-8")
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
+    said = ["--schema", write_schema] if write_schema else said
+    reading_flags = [*_reading_flags(reading), *about_cells]
+    commands = _commands_to_publish(data, settled, advice, reading_flags, said)
     if as_json:
         note(*table.notes)
-        print_json({**found.to_plain(), "advice": advice.to_plain()})
+        print_json({**found.to_plain(), "advice": {**advice.to_plain(), "commands": commands}})
         return
     click.echo(f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}\n")
-    print_table(
-        ("column", "type", "kind", "distinct", "missing", "role", "why"),
-        (
-            (
-                profile.name,
-                str(profile.type),
-                str(profile.suggested_kind),
-                f"{profile.n_distinct:,}",
-                f"{profile.n_missing:,}" if profile.n_missing else "",
-                str(profile.role or "not published"),
-                profile.role_reason,
-            )
-            for profile in found.columns
-        ),
-    )
+    _print_columns(found.columns, show_all)
     for sentence in found.notes:
         click.echo(f"\n{sentence}")
-    if not found.quasi or not found.n_rows:
+    if not found.quasi:
         return
+    _print_risks(found, show_all)
+    click.echo(f"\n{advice.text(leverage=False, most=None if show_all else _MOST_ADVISED)}")
+    if commands:
+        click.echo("\nTo publish it so:")
+        for command in commands:
+            click.echo(f"  {command}")
+    if not advise:
+        click.echo(
+            "\nWhat this promise and others would lose, which column costs most, and what a change would save, found "
+            "by trial runs: lookalike inspect --advise."
+        )
+
+
+def _print_columns(columns: Sequence[ColumnProfile], show_all: bool) -> None:
+    brief = len(columns) > _EACH_ON_A_LINE and not show_all
+    alike = list(_join_alike(columns)) if brief else [[column] for column in columns]
+    shown = alike[:_MOST_LINES] if brief else alike
+    headings = ("column", "type", "kind", "distinct", "missing", "role", "why")
+    print_table(headings, (_describe_columns(run, brief) for run in shown))
+    left_out = [column for run in alike[len(shown) :] for column in run]
+    if left_out:
+        roles = [str(column.role or "not published") for column in left_out]
+        listed = ", ".join(f"{roles.count(role):,} {role}" for role in dict.fromkeys(roles))
+        click.echo(f"\n... and {counted(len(left_out), 'more column')} ({listed}). --all shows every column.")
+    elif len(shown) < len(columns):
+        click.echo("\nNeighbours that are alike share a line. --all shows every column.")
+
+
+def _join_alike(columns: Sequence[ColumnProfile]) -> Iterator[list[ColumnProfile]]:
+    """Runs of neighbours of the same type and role, for the same reason up to names and numbers; others alone."""
+    run: list[ColumnProfile] = []
+    for column in columns:
+        if run and _kind_of(column) != _kind_of(run[-1]):
+            yield from [run] if len(run) >= _FEWEST_ALIKE else ([one] for one in run)
+            run = []
+        run.append(column)
+    yield from [run] if len(run) >= _FEWEST_ALIKE else ([one] for one in run)
+
+
+def _kind_of(column: ColumnProfile) -> tuple[Any, ...]:
+    reason = re.sub(r"\"[^\"]*\"|[\d,.]+", "#", column.role_reason)
+    numbered = re.match(r"\D*(?=\d)", column.name)
+    return column.type, column.suggested_kind, column.role, reason.replace("values", "value"), numbered and numbered[0]
+
+
+def _describe_columns(run: Sequence[ColumnProfile], brief: bool) -> tuple[str, ...]:
+    """A line of the table: one column, or several that are alike."""
+    first, last = run[0], run[-1]
+    name = first.name if len(run) == 1 else f"{first.name} ... {last.name} ({len(run):,})"
+    missing = _range_of([column.n_missing for column in run])
+    return (
+        name,
+        str(first.type),
+        str(first.suggested_kind),
+        _range_of([column.n_distinct for column in run]),
+        "" if missing == "0" else missing,
+        str(first.role or "not published"),
+        first.role_reason if not brief else first.role_reason.partition(";")[0],
+    )
+
+
+def _range_of(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _print_risks(found: Inspection, show_all: bool) -> None:
     n_others = found.median_group - 1
     sharing = f"{counted(n_others, 'other')} at most" if n_others else "nobody"
-    click.echo(f"\nHow identifying it is now, by {', '.join(found.quasi)}:")
+    named = found.quasi if show_all else found.quasi[:_MOST_NAMED]
+    more = f" and {len(found.quasi) - len(named):,} more" if len(named) < len(found.quasi) else ""
+    click.echo(f"\nHow identifying it is now, by {', '.join(named)}{more}:")
     click.echo(
         f"  {counted(found.n_unique, 'record')} ({found.unique_share:.1%}) stand alone with their combination;"
         f" the smallest group has {found.smallest_group}, and half of all records share theirs with"
@@ -90,10 +175,87 @@ def inspect(
     )
     for size, share in found.share_in_groups_below.items():
         click.echo(f"  {share:6.1%} of the records are in groups of fewer than {size}")
+    worst = found.worst_columns if show_all else found.worst_columns[:_MOST_NAMED]
     print_table(
         ("\ncolumn", "\nalone with it", "\nalone without it"),
-        ((worst.name, f"{worst.unique_with:,}", f"{worst.unique_without:,}") for worst in found.worst_columns),
+        ((one.name, f"{one.unique_with:,}", f"{one.unique_without:,}") for one in worst),
     )
-    click.echo(f"\n{advice.text(leverage=False)}")
-    if not advise:
-        click.echo("\nWhich column costs most, and what a change would save: lookalike inspect --advise.")
+    if len(worst) < len(found.worst_columns):
+        click.echo(f"... and {counted(len(found.worst_columns) - len(worst), 'more column')} (--all).")
+
+
+def _commands_to_publish(
+    data: str, schema: Schema, advice: Advice, reading: Sequence[str], said: Sequence[str]
+) -> list[str]:
+    """What to type to publish the table as advised; nothing where nothing can be advised.
+
+    `said`: what the user said of columns, or where it was written. Otherwise roles are given as options, or by a schema
+    file where there are very many columns.
+    """
+    if advice.start is None:
+        return []
+    commands, columns = [], list(said)
+    if not columns and len(schema.published) <= _EACH_ON_A_LINE:
+        columns = list(_role_flags(schema))
+    elif not columns:
+        columns = ["--schema", "schema.yaml"]
+        commands.append(shlex.join(["lookalike", "inspect", data, *reading, "--write-schema", "schema.yaml"]))
+    options = [*reading, *columns, *(["--rows", "one"] if schema.unit is not None else [])]
+    for promise in advice.start.promises:
+        options += ["--model", str(promise)]
+    return [*commands, shlex.join(["lookalike", "publish", data, *options, "--out", "release"])]
+
+
+def _role_flags(schema: Schema) -> Iterator[str]:
+    for flag, attributes in (("--qi", schema.quasi), ("--sensitive", schema.sensitive), ("--carry", schema.carried)):
+        if attributes:
+            yield from (flag, ",".join(_quote_name(attribute.name) for attribute in attributes))
+    for attribute in (schema.person, schema.household):
+        if attribute is not None:
+            yield from (f"--{attribute.role}", attribute.name)
+
+
+def _column_flags(options: Mapping[str, Any]) -> Iterator[str]:
+    """The options that say something of columns, as they were given."""
+    for name in ("qi", "sensitive", "carry", "numeric", "categorical"):
+        if options[name]:
+            yield from (f"--{name}", ",".join(map(_quote_name, options[name])))
+    for flag, name in (("--person", "person"), ("--household", "household"), ("--schema", "schema_file")):
+        if options[name]:
+            yield from (flag, options[name])
+    for flag, name in (("--round", "rounded"), ("--coarsen", "coarsen")):
+        for one in options[name]:
+            yield from (flag, one)
+
+
+def _cell_flags(options: Mapping[str, Any]) -> Iterator[str]:
+    """The options that say what cells may show, as they were given."""
+    for name, number in dict(options["frequent"]).items():
+        yield from ("--frequent", f"{name}={number}")
+    if options["longest_set"] is not None:
+        yield from ("--longest-set", str(options["longest_set"]))
+    if options["keep_identifiers"]:
+        yield from ("--keep-identifiers", ",".join(map(_quote_name, options["keep_identifiers"])))
+
+
+def _quote_name(name: str) -> str:
+    """As a cell of a CSV line, which is how lists of columns are read."""
+    return f'"{name.replace(chr(34), chr(34) * 2)}"' if re.search(r"[\",\s]", name) else name
+
+
+def _reading_flags(reading: Mapping[str, Any]) -> Iterator[str]:
+    """The options that the table was read with."""
+    for name, given in reading.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name == "header":
+            yield "--header" if given else "--no-header"
+        elif name == "unpack_limit":
+            yield from (flag, str(given >> 20))
+        elif isinstance(given, Mapping):
+            for column, written in given.items():
+                yield from (flag, f"{column}={written}")
+        elif isinstance(given, str):
+            yield from (flag, given)
+        else:
+            for one in given:
+                yield from (flag, str(one))

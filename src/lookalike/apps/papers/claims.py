@@ -83,8 +83,25 @@ class Judged:
     reason: str
 
 
-def judge(claim: Claim, results: Results, limits: str = "", *, invented: bool = False) -> Judged:
-    """The verdict on a claim; `limits` are those of its experiment, `invented` whether its records are."""
+def judge(
+    claim: Claim, results: Results, limits: str = "", *, invented: bool = False, again: Results | None = None
+) -> Judged:
+    """The verdict on a claim; `limits` are those of its experiment, `invented` whether its records are.
+
+    `again` is a second run with other random draws. A verdict that comes out differently there is none: the claim is
+    open.
+    """
+    first = _judge_once(claim, results, limits, invented)
+    if again is None or first.verdict is Verdict.OPEN:
+        return first
+    second = _judge_once(claim, again, limits, invented)
+    if second.verdict is first.verdict:
+        return first
+    reason = f"A second run with other random draws comes out differently ({second.verdict}: {second.evidence})."
+    return Judged(claim, Verdict.OPEN, first.evidence, reason)
+
+
+def _judge_once(claim: Claim, results: Results, limits: str, invented: bool) -> Judged:
     found = Found(None, "") if claim.test is None else claim.test(results)
     if found.holds is None or claim.test is None:
         return Judged(claim, Verdict.OPEN, found.evidence, claim.why or "The measurements do not decide.")

@@ -183,6 +183,8 @@ class Paper:
     statements: tuple[Statement, ...] = ()
     claims: tuple[Claim, ...] = ()
     """Claims that no experiment decides: open, each with the reason."""
+    main: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The claims for which the paper is cited, as its experiments state them: experiment by experiment."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *today.EXPERIMENTS,
 )
 _SETTINGS = "run.json"
+AGAIN = "seed-1"
+"""A folder inside of results: some of the experiments, measured once more with `--seed 1`."""
 
 
 def find(names: Iterable[str]) -> list[Experiment]:
@@ -128,7 +130,10 @@ def reproduce(
 
 
 def judge_again(folder: Path) -> list[Reproduced]:
-    """Judge what an earlier run measured by the claims as they are now: verdicts and pictures are written anew."""
+    """Judge what an earlier run measured by the claims as they are now: verdicts and pictures are written anew.
+
+    What was measured once more with another seed, in the folder `seed-1` inside, is judged with it.
+    """
     done = []
     for experiment in EXPERIMENTS:
         points, told = folder / f"{experiment.name}.points", folder / f"{experiment.name}.json"
@@ -136,17 +141,21 @@ def judge_again(folder: Path) -> list[Reproduced]:
             was = json.loads(told.read_text(encoding="utf-8"))
             texts = was["data"].split("; ") if was["data"] else []
             sources = tuple(Source(text, was["invented"], was["stands_in"]) for text in texts)
-            done.append(_conclude(experiment, Results(tuple(Journal(points).rows)), sources, was["size"]))
+            second = folder / AGAIN / points.name
+            again = Results(tuple(Journal(second).rows)) if second.exists() else None
+            done.append(_conclude(experiment, Results(tuple(Journal(points).rows)), sources, was["size"], again))
             _write(done[-1], folder)
     return done
 
 
-def _conclude(experiment: Experiment, results: Results, sources: tuple[Source, ...], size: str) -> Reproduced:
+def _conclude(
+    experiment: Experiment, results: Results, sources: tuple[Source, ...], size: str, again: Results | None = None
+) -> Reproduced:
     """What the measurements of an experiment say about its claims."""
     invented = any(source.invented for source in sources)
     other = "Measured on other records than the paper's." if any(source.stands_in for source in sources) else ""
     limits = " ".join(filter(None, (other, experiment.limits)))
-    judged = tuple(judge(claim, results, limits, invented=invented) for claim in experiment.claims)
+    judged = tuple(judge(claim, results, limits, invented=invented, again=again) for claim in experiment.claims)
     return Reproduced(experiment, results, sources, size, judged)
 
 

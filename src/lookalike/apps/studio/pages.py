@@ -14,7 +14,7 @@ from markupsafe import Markup
 from lookalike.apps.studio import api, results
 from lookalike.apps.studio.columns import clip_text, describe_columns, describe_project, preview
 from lookalike.apps.studio.jobs import ENDED, Job
-from lookalike.apps.studio.promises import describe_methods, describe_promises, what_to_compare
+from lookalike.apps.studio.promises import describe_methods, describe_promises, recommend_start, what_to_compare
 from lookalike.apps.studio.taxonomies import FORMS, write_taxonomy
 from lookalike.apps.studio.workspace import NotOpen, Project
 from lookalike.data.adversary import ADVERSARIES
@@ -56,7 +56,8 @@ def columns_page(project: api.Open, request: Request) -> HTMLResponse:
 @router.get("/projects/{id}/promise")
 def promise_page(project: api.Open, request: Request) -> HTMLResponse:
     promises = describe_promises(project)
-    return _page("promise", request, project, promises=promises, adversaries=ADVERSARIES)
+    start = recommend_start(project) if project.schema.quasi else None
+    return _page("promise", request, project, promises=promises, start=start, adversaries=ADVERSARIES)
 
 
 @router.get("/projects/{id}/method", response_model=None)

@@ -16,7 +16,7 @@ from lookalike.data.parameters import value_text
 from lookalike.data.person_settings import LINKED, Unit
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
-from lookalike.evaluation.advise.promises import belief_in_extremes
+from lookalike.evaluation.advise.promises import belief_in_extremes, promise_to_start_with
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
 from lookalike.evaluation.tradeoff import vary_promises
 from lookalike.models import MODELS, describe_models, parse_model, parse_promise
@@ -57,6 +57,17 @@ def describe_promises(project: Project) -> list[dict[str, Any]]:
         }
         for name, kind in sorted(MODELS.items(), key=lambda item: item[1].slider is None)
     ]
+
+
+def recommend_start(project: Project) -> dict[str, Any] | None:
+    """The promises to start with, as `inspect` recommends them, and why; None where nothing can be promised yet."""
+    try:
+        data = project.selected()
+    except LookalikeError:
+        return None
+    columns = [(data.prior(index), domain) for index, domain in enumerate(data.domains.sensitive)]
+    start = promise_to_start_with(data.n_persons, columns)
+    return {"models": [str(promise) for promise in start.promises], "reasons": list(start.reasons)}
 
 
 def what_it_allows(project: Project, text: str) -> dict[str, Any]:

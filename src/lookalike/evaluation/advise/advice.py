@@ -14,16 +14,19 @@ from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Column, Domain, Microdata, Table
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import Infeasible, counted, quoted
+from lookalike.evaluation.advise.expectations import Expected, expect_losses
+from lookalike.evaluation.advise.levels import LevelOrder, find_orders
 from lookalike.evaluation.advise.promises import (
     ColumnBearing,
     Counts,
     Start,
+    alternatives_to,
     promise_to_start_with,
     to_plain,
     what_it_bears,
 )
 from lookalike.evaluation.advise.trials import SAMPLE, Costs, try_costs
-from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
+from lookalike.evaluation.inspect import Inspection, inspect
 from lookalike.evaluation.inspect.combinations import Combinations
 from lookalike.files.tables import read_table
 from lookalike.pipeline.recipe import ModelLike, parse_promises, read_algorithm
@@ -42,6 +45,11 @@ class Advice:
     """One a sensitive column."""
     start: Start | None
     """None: nothing can be published yet, for want of quasi-identifiers or rows."""
+    expected: tuple[Expected, ...] = ()
+    """What the promise to start with would lose, after the one that was given, then others for comparison. Empty: no
+    trial runs were made."""
+    orders: tuple[LevelOrder, ...] = ()
+    """Text columns that hold levels, each with the order that it may have."""
     costs: Costs | None = None
     """None: no trial runs were made."""
     notes: tuple[str, ...] = ()
@@ -49,22 +57,38 @@ class Advice:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, leverage: bool = True) -> str:
-        """All of it in words; `leverage` False leaves out what single quasi-identifiers add."""
-        parts = [self._about_columns(leverage), *(_about_bearing(column) for column in self.bearing)]
+    def text(self, leverage: bool = True, most: int | None = None) -> str:
+        """All of it in words; `leverage` False leaves out what single quasi-identifiers add.
+
+        `most`: so many columns at most in each part; None: all.
+        """
+        shown = self.bearing[:most]
+        parts = [self._about_columns(leverage, most), *(_about_bearing(column) for column in shown)]
+        parts.append(_count_left_out(len(self.bearing) - len(shown), "sensitive column"))
+        parts += [order.lines for order in self.orders[:most]]
         if self.start is not None:
-            parts.append([self.start.sentence, *(f"  {reason}" for reason in self.start.reasons)])
+            parts.append(
+                [self.start.sentence, *(f"  {reason}" for reason in self.start.reasons[: _most_reasons(most)])]
+            )
+            parts[-1] += _count_left_out(
+                len(self.start.reasons) - len(self.start.reasons[: _most_reasons(most)]), "reason"
+            )
+        if self.expected:
+            first, *others = self.expected
+            parts.append([f"What it would lose (0: nothing, 1: everything). {first.sentence}"])
+            parts[-1] += [f"  For comparison, {other.sentence}" for other in others]
         if self.costs is not None:
             parts.append(_about_costs(self.costs))
         parts.append(list(self.notes))
         return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
-    def _about_columns(self, leverage: bool) -> list[str]:
+    def _about_columns(self, leverage: bool, most: int | None) -> list[str]:
         told = [
             column.sentence
             for column in sorted(self.columns, key=lambda column: column.n_alone_otherwise or 0)
             if (column.matters and (leverage or column.role is not Role.QUASI)) or column.is_doubted
         ]
+        told = [*told[:most], *_count_left_out(len(told) - len(told[:most]), "column")]
         lines = [*(pair.sentence for pair in self.pairs), *told]
         return ["What sets records apart:", *(f"  {line}" for line in lines)] if lines else []
 
@@ -120,9 +144,11 @@ def advise_on(
 
     Where persons have several rows, promises are tried on one row of each: whatever is recommended can then be kept.
     """
-    given = suggest_schema(table) if schema is None else schema
+    given = found.schema if schema is None else schema
     bearing: tuple[ColumnBearing, ...] = ()
     start, costs, notes = None, None, []
+    expected: tuple[Expected, ...] = ()
+    orders: tuple[LevelOrder, ...] = ()
     one_each = _take_one_each(table, given)
     if one_each.n_rows < table.n_rows and given.unit is not None:
         notes.append(
@@ -135,9 +161,19 @@ def advise_on(
         sensitive = _sensitive_columns(one_each, given)
         bearing = tuple(what_it_bears(prior, column) for prior, column in sensitive)
         start = promise_to_start_with(one_each.n_rows, sensitive)
+        orders = find_orders(table, given)
         if trials:
             units = (given.person, given.household)
             by_rows = Schema(tuple(attribute for attribute in given.attributes if attribute not in units))
+            candidates = [promises, start.promises] if promises else [start.promises]
+            expected = expect_losses(
+                one_each,
+                by_rows,
+                [*candidates, *alternatives_to(start, sensitive)],
+                sample=sample,
+                algorithm=algorithm,
+                progress=progress,
+            )
             try:
                 costs = try_costs(
                     one_each,
@@ -155,6 +191,8 @@ def advise_on(
         largest_k=one_each.n_rows,
         bearing=bearing,
         start=start,
+        expected=expected,
+        orders=orders,
         costs=costs,
         notes=tuple(notes),
     )
@@ -176,6 +214,15 @@ def _sensitive_columns(table: Table, schema: Schema) -> list[tuple[Counts, Domai
     known = Attribute(name=schema.quasi[0].name, role=Role.QUASI)
     data = Microdata.encode(table, Schema((known, *schema.sensitive)))
     return [(data.counts(index), domain) for index, domain in enumerate(data.domains.sensitive)]
+
+
+def _count_left_out(number: int, what: str) -> list[str]:
+    return [f"... and {counted(number, f'more {what}')}."] if number > 0 else []
+
+
+def _most_reasons(most: int | None) -> int | None:
+    """One for the persons, and one per sensitive column."""
+    return None if most is None else 1 + most
 
 
 def _about_bearing(column: ColumnBearing) -> list[str]:
@@ -257,12 +304,12 @@ class Pair:
 def column_advice(table: Table, found: Inspection) -> tuple[ColumnAdvice, ...]:
     """Every column that is published or should be looked at again, with what depends on it."""
     alone_without = {leverage.name: leverage.unique_without for leverage in found.worst_columns}
-    quasi = [table[name] for name in found.quasi]
+    known = Combinations.of([table[name] for name in found.quasi], table.n_rows)
     advised = []
     for profile in found.columns:
         otherwise = alone_without.get(profile.name)
-        if profile.role is Role.CARRIED and quasi:
-            otherwise = Combinations.of([*quasi, table[profile.name]], table.n_rows).n_unique
+        if profile.role is Role.CARRIED and found.quasi:
+            otherwise = known.n_unique_with(table[profile.name])
         advised.append(
             ColumnAdvice(
                 profile.name,

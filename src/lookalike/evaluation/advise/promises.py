@@ -24,7 +24,9 @@ from lookalike.data.microdata import Domain
 from lookalike.data.parameters import number_text
 from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
+from lookalike.data.schema import ValueType
 from lookalike.errors import RecipeError, counted, quoted
+from lookalike.evaluation.inspect.suggestions import names_category
 from lookalike.models import MODELS
 from lookalike.models.beta_likeness import USUAL_BETAS, BetaLikeness, keeps_minor, sensible_beta
 from lookalike.models.k_anonymity import KAnonymity
@@ -73,7 +75,7 @@ class Bearable:
     """The rarest value under it; None: the model says nothing about single values."""
     commonest: Belief | None
     most_groups: int | None
-    """No release that keeps it has more groups; None: it sets no such bound."""
+    """No release that keeps it has more groups; None: it sets no such bound. Real releases have far fewer."""
 
     @property
     def sentence(self) -> str:
@@ -84,8 +86,7 @@ class Bearable:
                 said[-1] += f" (in groups of {self.rarest.least_group:,} or more)"
             if self.commonest != self.rarest:
                 said.append(self.commonest.sentence_after_another)
-        groups = "" if self.most_groups is None else f"; at most {counted(self.most_groups, 'group')}"
-        return f"{', '.join(said)}{groups}."
+        return f"{', '.join(said)}."
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,8 @@ def most_groups(requirement: Requirement, prior: Counts) -> int:
 _USUAL_K = 5
 _USUAL_T = "0.2"
 _USUAL_L = 5
+_LEAST_ORDERED = 3
+"""Two values have no distances to speak of."""
 _FEW_GROUPS = 10
 """A promise about values that leaves room for fewer groups than this is not recommended."""
 
@@ -197,8 +200,8 @@ def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]])
     k = min(_USUAL_K, n_rows)
     promises = [Promise(KAnonymity(k))]
     reasons = [
-        f"k-anonymity:{k}: nobody is linked to a row with a chance above 1 in {k}; at most "
-        f"{counted(n_rows // k, 'group')}. The largest k is {n_rows:,}, one group of all records."
+        f"k-anonymity:{k}: nobody is linked to a row with a chance above 1 in {k}. The largest k is {n_rows:,}, one "
+        "group of all records."
     ]
     for prior, column in columns:
         promise, reason = _about_values(prior, column)
@@ -208,25 +211,66 @@ def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]])
 
 
 def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
-    """beta-likeness where it leaves room for groups; else closeness along an order, or diversity."""
+    """Closeness along the order of numbers; beta-likeness where it leaves room for groups; else diversity."""
     n_records, n_values = total_of(prior), int(np.count_nonzero(prior))
     if n_values < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
     crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
+    close = _find_closeness(prior, column)
+    if close is not None:
+        return Promise(close, column.name), (
+            f"{close}: {crowded} in an order. A reader can tell little more about where a person lies along it than "
+            "the whole table says. It bounds no single value: choose beta-likeness if one of them would harm."
+        )
     if n_values <= MANY_VALUES:
         beta = sensible_beta(prior, column)
         n_groups = most_groups(beta.requirement(prior, column, 0), prior)
         if n_groups >= min(_FEW_GROUPS, n_records // 2):
             return Promise(beta, column.name), f"{beta}: {_why(beta, prior, column)}"
         crowded += f", and {beta} leaves {counted(n_groups, 'group')} at most"
+    diverse = strongest(LDiversity(_USUAL_L), prior, column)
+    reason = f"{diverse}: {crowded}. Group the values into classes for a better promise."
+    return Promise(diverse, column.name), reason
+
+
+def _find_closeness(prior: Counts, column: Domain) -> TCloseness | None:
+    """Closeness along the order of the values, if they have one that means something: three or more, and no codes."""
+    if int(np.count_nonzero(prior)) < _LEAST_ORDERED:
+        return None
+    if column.attribute.order is None and column.type is ValueType.INTEGER and names_category(column.name):
+        return None
     try:
         close = TCloseness(_USUAL_T, distance="ordered")
         close.check_eligible(prior, column)
     except RecipeError:
-        diverse = strongest(LDiversity(_USUAL_L), prior, column)
-        reason = f"{diverse}: {crowded}. Group the values into classes for a better promise."
-        return Promise(diverse, column.name), reason
-    return Promise(close, column.name), f"{close}: {crowded}. Its values have an order: it bounds shifts along it."
+        return None
+    return close
+
+
+def alternatives_to(start: Start, columns: Sequence[tuple[Counts, Domain]]) -> list[tuple[Promise, ...]]:
+    """Other promises worth a trial: persons alone, and each model that is usual for values, of all columns at once."""
+    persons = start.promises[:1]
+    found = [persons]
+    protected = [(prior, column) for prior, column in columns if int(np.count_nonzero(prior)) > 1]
+    if not protected:
+        return []
+    for propose in (_propose_closeness, _propose_likeness, _propose_diversity):
+        promises = (*persons, *(Promise(propose(prior, column), column.name) for prior, column in protected))
+        if promises not in found:
+            found.append(promises)
+    return [promises for promises in found if promises != start.promises]
+
+
+def _propose_closeness(prior: Counts, column: Domain) -> PrivacyModel:
+    return _find_closeness(prior, column) or TCloseness(_USUAL_T)
+
+
+def _propose_likeness(prior: Counts, column: Domain) -> PrivacyModel:
+    return sensible_beta(prior, column)
+
+
+def _propose_diversity(prior: Counts, column: Domain) -> PrivacyModel:
+    return strongest(LDiversity(_USUAL_L), prior, column)
 
 
 def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
@@ -270,7 +314,7 @@ def to_plain(content: Any) -> Any:
         return str(content)
     if dataclasses.is_dataclass(content):
         names = [field.name for field in dataclasses.fields(content)]
-        names += [name for name in ("sentence", "helps") if hasattr(content, name)]
+        names += [name for name in ("sentence", "helps", "loss") if hasattr(content, name)]
         return {name: to_plain(getattr(content, name)) for name in names}
     if isinstance(content, tuple):
         return [to_plain(entry) for entry in content]

@@ -6,25 +6,30 @@ suggestions with a reason; with a schema its roles are used and the suggestions 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lookalike.data.coarsening import suggest_rounding
-from lookalike.data.microdata import Column, Table, guess_kind
+from lookalike.data.microdata import Column, Table, guess_kind, no_rows
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
-from lookalike.errors import SchemaError, counted, quoted, unknown_name
+from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
 from lookalike.evaluation.inspect.combinations import Combinations
+from lookalike.evaluation.inspect.dependencies import Follows
 from lookalike.evaluation.inspect.persons import Persons, Unsaid, find_persons, find_unsaid
-from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, suggest_role, taxonomy_hint
+from lookalike.evaluation.inspect.roles import MOSTLY, Roles, suggest_roles
+from lookalike.evaluation.inspect.suggestions import code_reason, taxonomy_hint
 from lookalike.evaluation.inspect.values import note_values
 from lookalike.files.tables import read_table
 from lookalike.progress import Progress, silent
 
 _GROUP_SIZES = (2, 5, 10)
+_MOST_NAMED = 10
+"""Notes name at most so many columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,23 +102,35 @@ class Inspection:
     """The columns that say whose row it is, declared or proposed: of persons, of households, both or none."""
     unsaid: Unsaid | None
     """A sign that persons have several rows although no column says so."""
+    follows: tuple[Follows, ...]
+    """Columns that follow from a quasi-identifier."""
     notes: tuple[str, ...]
 
     @property
     def unique_share(self) -> float:
         return self.n_unique / self.n_rows if self.n_rows else 0.0
 
+    @property
+    def schema(self) -> Schema:
+        """The columns in the roles that they are taken for, and nothing else said of them: what options say."""
+        return Schema(tuple(Attribute(name=one.name, role=one.role) for one in self.columns if one.role is not None))
+
     def __getitem__(self, name: str) -> ColumnProfile:
-        for profile in self.columns:
-            if profile.name == name:
-                return profile
-        raise SchemaError(unknown_name("column", name, [profile.name for profile in self.columns]))
+        if name not in self._by_name:
+            raise SchemaError(unknown_name("column", name, list(self._by_name)))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, ColumnProfile]:
+        return {profile.name: profile for profile in self.columns}
 
     def to_plain(self) -> dict[str, Any]:
-        plain = {**vars(self), "unique_share": self.unique_share}
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain["unique_share"] = self.unique_share
         plain["columns"] = [dict(vars(profile)) for profile in self.columns]
         plain["persons"] = [found.to_plain() for found in self.persons]
         plain["unsaid"] = None if self.unsaid is None else self.unsaid.to_plain()
+        plain["follows"] = [found.to_plain() for found in self.follows]
         plain["quasi"], plain["notes"] = list(self.quasi), list(self.notes)
         plain["share_in_groups_below"] = {str(size): share for size, share in self.share_in_groups_below.items()}
         plain["worst_columns"] = [{**vars(leverage), "drop": leverage.drop} for leverage in self.worst_columns]
@@ -133,14 +150,18 @@ def inspect(
     (('sex',), 1, 1)
     """
     table = read_table(table, progress=progress, **reading)
+    if table.n_rows == 0:
+        raise DataError(no_rows(table.source))
     schema = Schema.of(schema) if schema else None
     roles = None
     if schema is not None:
+        known = set(table.names)
         for attribute in schema.attributes:
-            if attribute.name not in table.names:
+            if attribute.name not in known:
                 raise SchemaError(f"{unknown_name('column', attribute.name, table.names)} (read from {table.source})")
         roles = {attribute.name: attribute.role for attribute in schema.attributes}
-    profiles = tuple(_profile(column, roles) for column in table.columns)
+    suggested = suggest_roles(table)
+    profiles = tuple(_profile(column, roles, suggested) for column in table.columns)
     quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
     persons = find_persons(table, schema, quasi)
     profiles = tuple(_with_proposal(profile, persons, is_open=roles is None) for profile in profiles)
@@ -150,7 +171,8 @@ def inspect(
     n_unique = combinations.n_unique
     all_differ = any(len(column.values) == table.n_rows for column in table.columns)
     n_different = table.n_rows if all_differ else len(Combinations.of(table.columns, table.n_rows).sizes)
-    leverages = [Leverage(name, n_unique, combinations.n_unique_without(attr)) for attr, name in enumerate(quasi)]
+    without_each = combinations.count_unique_without_each()
+    leverages = [Leverage(name, n_unique, without) for name, without in zip(quasi, without_each, strict=True)]
     return Inspection(
         source=table.source,
         n_rows=table.n_rows,
@@ -167,9 +189,11 @@ def inspect(
         n_duplicates=table.n_rows - n_different,
         persons=persons,
         unsaid=unsaid,
+        follows=suggested.follows,
         notes=(
             *table.notes,
             *_about_persons(persons, unsaid),
+            *_about_followers(suggested.follows),
             *note_values(table, {profile.name: profile.role for profile in profiles}, schema),
             *_notes(table, profiles, schema),
         ),
@@ -178,13 +202,13 @@ def inspect(
 
 def suggest_schema(table: Table) -> Schema:
     """Every column with its suggested role and kind, identifiers and persons too: a schema to edit."""
-    quasi = [column.name for column in table.columns if suggest_role(column)[0] is Role.QUASI]
-    proposed = {found.column: found.role for found in find_persons(table, None, quasi)}
-    return Schema(tuple(_suggest_attribute(column, proposed.get(column.name)) for column in table.columns))
+    roles = {name: role for name, (role, _) in suggest_roles(table).by_column.items()}
+    quasi = [name for name, role in roles.items() if role is Role.QUASI]
+    roles |= {found.column: found.role for found in find_persons(table, None, quasi)}
+    return Schema(tuple(_suggest_attribute(column, roles[column.name]) for column in table.columns))
 
 
-def _suggest_attribute(column: Column, proposed: Role | None) -> Attribute:
-    role = proposed or suggest_role(column)[0]
+def _suggest_attribute(column: Column, role: Role) -> Attribute:
     if role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD):
         return Attribute(name=column.name, role=role, type=column.type)
     if column.question:
@@ -204,11 +228,11 @@ def _suggest_attribute(column: Column, proposed: Role | None) -> Attribute:
     )
 
 
-def _profile(column: Column, roles: Mapping[str, Role] | None) -> ColumnProfile:
+def _profile(column: Column, roles: Mapping[str, Role] | None, suggestions: Roles) -> ColumnProfile:
     n_rows = len(column.codes)
     counts = np.bincount(column.codes, minlength=len(column.values) + 1)
     counts = counts[counts > 0]
-    suggested, reason = suggest_role(column)
+    suggested, reason = suggestions[column.name]
     kind, kind_reason = guess_kind(column)
     return ColumnProfile(
         name=column.name,
@@ -260,20 +284,21 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
             "models about identity, such as k-anonymity, say anything."
         )
     elif len(sensitive) > 1:
-        names = ", ".join(quoted(profile.name) for profile in sensitive)
+        names = _list_names([profile.name for profile in sensitive])
         notes.append(
             f"{len(sensitive)} columns are taken as sensitive: {names}. Each gets a promise of its own, and every one "
             "costs detail; make those carried that need none."
         )
     if not any(profile.role is Role.QUASI for profile in profiles):
         notes.append("No column is taken as a quasi-identifier. Say which columns an outsider may know (--qi A,B).")
-    for profile in sensitive:
-        is_coarse = schema is not None and schema[profile.name].prepare is not None
-        if profile.unique_share >= MOSTLY and table.n_rows > 1 and not is_coarse:
-            notes.append(
-                f"Column {quoted(profile.name)} is sensitive, and nearly every row has its own value. Models compare "
-                f"shares of values: {_advise_coarser(table[profile.name])}."
-            )
+    crowded = [each for each in sensitive if each.unique_share >= MOSTLY and table.n_rows > 1]
+    if schema is not None:
+        crowded = [each for each in crowded if schema[each.name].prepare is None]
+    for profile in crowded[:_MOST_NAMED]:
+        notes.append(
+            f"Column {quoted(profile.name)} is sensitive, and nearly every row has its own value. Models compare "
+            f"shares of values: {_advise_coarser(table[profile.name])}."
+        )
     # Those that will be generalised or protected as the kind that the values suggest.
     codes = [
         profile
@@ -282,13 +307,33 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
         if schema is None or schema[profile.name].kind is None
     ]
     if codes:
-        reasons = ", ".join(f"{quoted(profile.name)} ({profile.code_reason})" for profile in codes)
+        reasons = ", ".join(f"{quoted(profile.name)} ({profile.code_reason})" for profile in codes[:_MOST_NAMED])
+        reasons += f" and {len(codes) - _MOST_NAMED:,} more" if len(codes) > _MOST_NAMED else ""
         notes.append(
             f"{counted(len(codes), 'column')} of whole numbers may be codes: {reasons}. They are read as numeric; "
             "where the distance between two numbers means nothing, declare the column with --categorical."
         )
     left_out = [profile.name for profile in profiles if profile.role is None]
     if left_out:
-        shown = ", ".join(quoted(name) for name in left_out[:10])
-        notes.append(f"The schema leaves out {counted(len(left_out), 'column')}: {shown}. They are not published.")
+        notes.append(
+            f"The schema leaves out {counted(len(left_out), 'column')}: {_list_names(left_out)}. They are not "
+            "published."
+        )
     return notes
+
+
+def _about_followers(follows: Sequence[Follows]) -> list[str]:
+    if not follows:
+        return []
+    listed = "; ".join(found.sentence for found in follows[:_MOST_NAMED])
+    more = f"; and {len(follows) - _MOST_NAMED:,} more" if len(follows) > _MOST_NAMED else ""
+    return [
+        f"{counted(len(follows), 'column')} can be worked out from a quasi-identifier: {listed}{more}. Published "
+        "exactly, such a column would show what is made coarser in the other. Leave it out, or make both "
+        "quasi-identifiers."
+    ]
+
+
+def _list_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(quoted(name) for name in names[:_MOST_NAMED])}{more}"

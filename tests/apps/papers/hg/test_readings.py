@@ -26,6 +26,7 @@ from lookalike.apps.papers.hg.readings import (
     ratio_of_ends,
     reaches_time,
     steady_times,
+    whichever,
     within,
 )
 from lookalike.apps.papers.journal import Row
@@ -140,3 +141,12 @@ def test_readings_hold_and_fail(test: Test, good: Results, bad: Results) -> None
 )
 def test_readings_that_overlap_decide_nothing(test: Test, unclear: Results) -> None:
     assert test(unclear).holds is None
+
+
+def test_whichever_detail_is_right_decides_only_where_all_agree() -> None:
+    test = whichever({"one": within("x", "y", "a", points=1), "other": within("x", "y", "b", points=1)})
+    assert test(results(a=[1, 2], b=[2, 3])).holds is True
+    assert test(results(a=[1, 3], b=[2, 5])).holds is False
+    assert test(results(a=[1, 2], b=[2, 5])).holds is None
+    assert test(results(a=[1, 2])).holds is None
+    assert test(results(a=[1, 2], b=[2, 5])).evidence == "one: a 1 2; other: b 2 5"

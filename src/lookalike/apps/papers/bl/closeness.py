@@ -221,8 +221,8 @@ def _claim_order(x: str, where: str, alike: str) -> tuple[Claim, ...]:
 
 
 _DISTANCE = (
-    "The paper names no distance for t. Its printed values of t fit the ordered one, in which values lie in the order "
-    "of their codes. "
+    "The paper does not say which distance t uses. Its printed values of t fit the ordered one, in which values lie in "
+    "the order of their codes. "
 )
 _SABRE = (
     "SABRE is our reconstruction: the paper says only that it buckets values by closeness and draws as BUREL does. "

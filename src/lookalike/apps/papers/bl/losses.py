@@ -84,13 +84,13 @@ def _by_rows(bench: Bench) -> Iterator[Row]:
 
 _WIDE_GROUPS = (
     "LMondrian cuts the widest column at its median while both halves keep beta-likeness, so its groups are narrow. "
-    "Each group of BUREL must take records from every bucket of values, wherever these lie, so its groups are wide; "
-    "this does not depend on the paper's records"
+    "Each group of BUREL must take records from every bucket of values, wherever these lie, so its groups are wide. "
+    "The order is the same for values that depend on quasi-identifiers weakly or strongly (bl-dependence)"
 )
-_MORE_WORK = (
-    "Both are compiled and run on the same machine. BUREL sorts all records along a curve and then searches every "
-    "bucket for every group, LMondrian passes over the records once per level of cuts. The authors' Java programs of "
-    "the Mondrians are not public"
+_OTHER_PROGRAMS = (
+    "BUREL sorts all records along a curve and then searches every bucket for every group; the Mondrians pass over the "
+    "records once per level of cuts. All three are our programs, compiled, and their times differ by a factor of 1.5 "
+    "to 2, which is less than two programs for the same method may differ. The authors' Mondrians are not public"
 )
 _ONLY_SPLIT = "Only with the further split, which the paper does not print."
 
@@ -111,7 +111,13 @@ def _claim_losses(x: str, where: str) -> tuple[Claim, ...]:
 
 def _claim_times(x: str, where: str) -> tuple[Claim, ...]:
     return tuple(
-        Claim(where, f"BUREL takes less time than {other}.", quicker(x, BUREL, other), why=_MORE_WORK)
+        Claim(
+            where,
+            f"BUREL takes less time than {other}.",
+            quicker(x, BUREL, other),
+            fails=Verdict.OPEN,
+            why=_OTHER_PROGRAMS,
+        )
         for other in RIVALS
     )
 
@@ -136,12 +142,14 @@ def _describe(
         measure=measure,
         claims=claims,
         limits=OTHER_RECORDS + SPLIT,
-        differs=DATA + differs + "Seconds are of the processor, of compiled programs; the paper has a clock and Java.",
+        differs=DATA
+        + differs
+        + "Times are CPU seconds of compiled programs; the paper has clock times of Java programs.",
     )
 
 
 _5A, _5B, _6A, _6B, _7A, _7B = (f"6.2, figure {name}" for name in ("5a", "5b", "6a", "6b", "7a", "7b"))
-_FALL = "falls from the first to the last beta, nowhere rising by more than 2 % of itself"
+_FALL = "falls from the first to the last beta, and no step rises by more than 2 %"
 _BETA = _describe(
     5,
     "beta",
@@ -167,7 +175,8 @@ _BETA = _describe(
         falls("beta", "ail", PRINTED, slack=_SLACK),
         judged=_FALL,
         why="How often the printed method can halve the table depends on how full its buckets are, and these change by "
-        "leaps with beta: a larger beta may leave fewer and larger groups. This holds for any table",
+        "leaps with beta: a larger beta may leave fewer and larger groups. It does so on random tables with shares "
+        "like the paper's too (bl-groups)",
     ),
     *_claim_losses("beta", _5A),
     Claim(
@@ -205,7 +214,8 @@ _BETA = _describe(
             *(quicker("beta", other, BUREL, factor=3.0) for other in RIVALS),
         ),
         judged="between a third and three quarters of the time of each, at every beta",
-        why=_MORE_WORK,
+        fails=Verdict.OPEN,
+        why=_OTHER_PROGRAMS,
     ),
     differs="'Mondrian, narrowest' is a Mondrian that cuts its narrowest column into even halves and tries nothing "
     "else. It follows the only similar class in the authors' program; LMondrian itself was not released. It is shown "
@@ -223,7 +233,7 @@ _COLUMNS = _describe(
             _6A,
             f"The loss of {method} rises with the number of quasi-identifiers.",
             rises("columns", "ail", method, slack=_SLACK),
-            judged="rises from one to five, nowhere falling by more than 2 % of itself",
+            judged="rises from one to five, and no step falls by more than 2 %",
             fails=Verdict.NO_DATA,
             why="AIL is a mean over columns, and a column added last may be narrow in all groups. " + NOT_PUBLIC,
         )

@@ -27,6 +27,15 @@ PAPER = Paper(
     "than the published one.",
     instead="`freeform` where rows may differ from each other and only identities need protection. `groups` where "
     "recipients want plain groups, or where values need protection too.",
+    main={
+        "ff-k-census": (
+            "Freeform loses significantly less than earlier methods: than groups, made by Mondrian.",
+            "Freeform loses significantly less than earlier methods: than rings.",
+            "Freeform gains up to 41 % in utility.",
+            "Freeform comes close to the least possible loss.",
+        ),
+        "ff-parts": ("In parts, freeform is faster than earlier, simpler methods.",),
+    },
     statements=(
         Statement(
             "1", "The problem is a network flow, and an integer program solves it exactly.",

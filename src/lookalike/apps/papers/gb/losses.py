@@ -252,8 +252,8 @@ LOSSES = Experiment(
         Claim(
             "7.2.1, figure 4", "Anatomy's MSBS is much higher.", _beats_anatomy(0.5),
             judged="at least twice each other method's, at every theta", fails=Verdict.OPEN,
-            why="What is much is our reading. At theta = 2 it is 1.5 to 1.9 times TwoSize's, elsewhere twice or more. "
-            + _WEAK,
+            why="What counts as much higher is our reading. At theta = 2 it is 1.5 to 1.9 times TwoSize's, elsewhere "
+            "twice or more. " + _WEAK,
         ),
         Claim(
             "7.2.1, figure 4", "TwoSize loses only slightly more than MultiSize.",

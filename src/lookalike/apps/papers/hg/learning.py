@@ -7,8 +7,19 @@ from functools import partial
 
 from lookalike.apps.papers.claims import Claim, Verdict, every
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made, share_most_frequent
-from lookalike.apps.papers.hg.methods import BETAS, BY_BUREL, LIKE, SPLIT, THREE, UNSAFE, model_of_beta, table_of
-from lookalike.apps.papers.hg.readings import alike, best_at, fewer, grows_surely, improves, within
+from lookalike.apps.papers.hg.methods import (
+    BETAS,
+    BY_CURVES,
+    CURVES,
+    LIKE,
+    SCALE,
+    SPLIT,
+    THREE,
+    UNSAFE,
+    model_of_beta,
+    table_of,
+)
+from lookalike.apps.papers.hg.readings import alike, best_at, fewer, grows_surely, improves, whichever, within
 from lookalike.apps.papers.hg.synthetic import LACKING, PRIVBAYES, naive_bayes, synthesize
 from lookalike.apps.papers.journal import Row
 from lookalike.data.microdata import Microdata
@@ -21,6 +32,11 @@ _NOISE = 0.5
 """Percentage points: twice the standard error of 10,000 guesses, of which about 7 % are right."""
 _BY_NOISE = "by more than half a percentage point, which is noise; less decides nothing"
 _OURS = "PrivBayes is our implementation of its paper."
+_SCALE_DECIDES = (
+    "How much the classifier learns from BuReL's groups depends on the scale of its curve, which is not printed: with "
+    "all columns equally wide hardly more than the most frequent value, with the codes as they are up to two points "
+    "more for some beta."
+)
 _SAME = "The published method on the authors' own records."
 
 
@@ -30,7 +46,7 @@ def _guesses(bench: Bench) -> Iterator[Row]:
     for beta in BETAS:
         at = {"beta": beta, "series": _MOST_FREQUENT, "repetition": 0}
         yield bench.row(at, partial(_share_of_most_frequent, data))
-        yield from bench.rows_of({"beta": beta}, data, model_of_beta(beta), {**LIKE, **BY_BUREL}, _guess, repetitions)
+        yield from bench.rows_of({"beta": beta}, data, model_of_beta(beta), {**LIKE, **BY_CURVES}, _guess, repetitions)
         for series in (PRIVBAYES, LACKING):
             for repetition in range(max(3, repetitions) if bench.is_full else repetitions):
                 at = {"beta": beta, "series": series, "repetition": repetition}
@@ -90,9 +106,10 @@ _BY_BETA = Experiment(
         Claim(
             where="6, figure 11a",
             says="How often the classifier is right about BuReL's releases does not depend on beta either.",
-            test=within("beta", "classic", "BuReL", points=0.5),
+            test=whichever({scale: within("beta", "classic", one, points=0.5) for scale, one in CURVES.items()}),
             judged="it moves by at most half a percentage point",
-            why="BuReL on the authors' own records: larger beta makes smaller groups, and these tell more.",
+            fails=Verdict.OPEN,
+            why=_SCALE_DECIDES,
         ),
         Claim(
             where="6, figure 11a",
@@ -115,9 +132,12 @@ _BY_BETA = Experiment(
         Claim(
             where="6, figure 11b",
             says="The Laplace correction helps the classifier against BuReL.",
-            test=improves("beta", "classic", "laplace", "BuReL", _NOISE),
+            test=whichever(
+                {scale: improves("beta", "classic", "laplace", one, _NOISE) for scale, one in CURVES.items()}
+            ),
             judged=f"more right guesses at every beta, {_BY_NOISE}",
-            why="Neither classifier learns more from BuReL's releases than the most frequent value.",
+            fails=Verdict.OPEN,
+            why=_SCALE_DECIDES,
         ),
         Claim(
             where="6, figure 11b",
@@ -139,12 +159,21 @@ _BY_BETA = Experiment(
         Claim(
             where="6, footnote 6",
             says="The three methods resist the classifier better than BuReL.",
-            test=every(*(fewer("beta", kind, THREE, "BuReL", _NOISE) for kind in ("classic", "laplace"))),
+            test=whichever(
+                {
+                    scale: every(*(fewer("beta", kind, THREE, one, _NOISE) for kind in ("classic", "laplace")))
+                    for scale, one in CURVES.items()
+                }
+            ),
             judged=f"fewer right guesses at every beta, with both classifiers, {_BY_NOISE}",
-            why="The classifier learns hardly more from any of these releases than the most frequent value.",
+            fails=Verdict.OPEN,
+            why=_SCALE_DECIDES,
         ),
     ),
-    differs=UNSAFE + SPLIT + "The share of the most frequent value is shown too: someone without a release is right as "
+    differs=UNSAFE
+    + SPLIT
+    + SCALE
+    + "The share of the most frequent value is shown too: someone without a release is right as "
     "often. PrivBayes makes another promise; a second series has the omission of the authors' domain file. Distance "
     "counts for numbers; categories must be the same.",
 )

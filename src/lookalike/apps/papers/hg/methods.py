@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.apps.papers.datasets import QUASI
 from lookalike.apps.papers.experiments import Bench, Made, Named
+from lookalike.apps.papers.hg.plain_curve import BurelOnPlainCurve
 from lookalike.apps.papers.hg.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.apps.papers.journal import Row
 from lookalike.data.microdata import Microdata
@@ -52,7 +53,11 @@ OURS: dict[str, Named] = {
     "groups (ours)": "groups:mode=strict",
 }
 RING: dict[str, Named] = {NH: "ring:parts=merged"}
-BY_BUREL: dict[str, Named] = {"BuReL": BUREL}
+_BUREL, _PLAIN = "BuReL", "BuReL, plain curve"
+BY_BUREL: dict[str, Named] = {_BUREL: BUREL}
+BY_CURVES: dict[str, Named] = {**BY_BUREL, _PLAIN: BurelOnPlainCurve()}
+CURVES = {"all columns equally wide": _BUREL, "codes as they are": _PLAIN}
+"""The scale of the curve on which BuReL looks for close records, which no paper prints."""
 BETAS = (1, 2, 3, 4, 5)
 L_DEFAULT = 10
 NAMES = {"a": "CENSUS", "b": "Uniform", "c": "Zipf 0.5"}
@@ -64,6 +69,10 @@ UNSAFE = (
     "hg-theorem7), so they are measured without an audit. "
 )
 SPLIT = "BuReL splits finished groups further, as its authors' program does and its paper does not print. "
+SCALE = (
+    "How wide each column is on the curve of BuReL is not printed. It is drawn with all columns equally wide and "
+    "with the codes as they are (plain curve); a claim about BuReL is open where these two disagree. "
+)
 REBUILT = "NH is rebuilt from its description; the original is not printed in full."
 DOMAINS = "Losses divide by the domains of the paper's table 10. "
 

@@ -12,8 +12,10 @@ from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Named
 from lookalike.apps.papers.hg.advantages import loses_less
 from lookalike.apps.papers.hg.methods import (
     BETAS,
-    BY_BUREL,
+    BY_CURVES,
+    CURVES,
     LIKE,
+    SCALE,
     SPLIT,
     THREE,
     THROUGH_L,
@@ -21,7 +23,7 @@ from lookalike.apps.papers.hg.methods import (
     model_of_beta,
     table_of,
 )
-from lookalike.apps.papers.hg.readings import largest, possible_from
+from lookalike.apps.papers.hg.readings import largest, possible_from, whichever
 from lookalike.apps.papers.hg.synthetic import LACKING, PRIVBAYES, answer, synthesize
 from lookalike.apps.papers.journal import Row
 from lookalike.data.microdata import Microdata
@@ -34,13 +36,17 @@ _L_FROM = 49
 _WHOLE_RANGE = (1, 3, 10, 25, 49, 100)
 _SAME = "The published method on the authors' own records, answered as the paper's text says."
 _HALF = " Only half of the paper's records are at hand, and ranges over 6 or 10 values are rounded."
+_AT_ANY_SCALE = "Whichever scale the curve of BuReL has."
+_UNKNOWN_SCALE = "The scale of the curve of BuReL decides it, and is not printed."
 _PRIVBAYES_LIMIT = "PrivBayes is our implementation of its paper."
 _DIFFERS = (
     "Inside ranges all values count alike, as the paper's text says; the authors' program counts how many matches of a "
     "row have each value, which a recipient of the release cannot know. Queries with a true count of 0 are replaced by "
     "others. Ranges of categories follow their codes. PrivBayes keeps another promise, with epsilon = "
     "ln(1 + beta). The authors' domain file for it omits occupations 0 and 21 to 30: the second series of PrivBayes "
-    "has the same omission. One release of each of the three and of groups per point, two of the others. " + SPLIT
+    "has the same omission. One release of each of the three and of groups per point, two of the others. "
+    + SPLIT
+    + SCALE
 )
 
 Point = tuple[float, Microdata, float, Workload]
@@ -52,12 +58,16 @@ def _errors(bench: Bench, x: str, points: Iterable[Point], *, is_census: bool) -
     repetitions = min(2, bench.size.matched_repetitions)
     for point, data, beta, workload in points:
         is_through_l = is_census and beta >= _L_FROM
-        methods: dict[str, Named] = {**(THROUGH_L if is_through_l else LIKE), **BY_BUREL, _GROUPS: "groups:mode=strict"}
+        methods: dict[str, Named] = {
+            **(THROUGH_L if is_through_l else LIKE),
+            **BY_CURVES,
+            _GROUPS: "groups:mode=strict",
+        }
 
         for repetition in range(repetitions):
             for series, method in methods.items():
                 # One release is enough where 10,000 queries are asked and its groups or slots hardly vary.
-                if repetition and series not in BY_BUREL:
+                if repetition and series not in BY_CURVES:
                     continue
                 at = {x: point, "series": series, "repetition": repetition}
                 yield bench.row(at, partial(_ask, bench, data, workload, beta, series, method, repetition))
@@ -161,16 +171,17 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
             where=f"5.2, figure {number}a",
             says=f"On {table} the error of the three methods falls as beta grows.",
             test=falls("beta", "median_error", *THREE, slack=0.1),
-            judged="each of the three; 10 % back is allowed",
+            judged="each of the three; steps of up to 10 % the other way are allowed",
             fails=if_not,
             why=_SAME,
         ),
         Claim(
             where=f"5.2, figure {number}a",
             says=f"On {table} the error of the three methods is below BuReL's at every beta.",
-            test=_below_all("beta", "BuReL"),
+            test=whichever({scale: _below_all("beta", series) for scale, series in CURVES.items()}),
+            limits=_AT_ANY_SCALE,
             fails=if_not,
-            why=_SAME + half,
+            why=_UNKNOWN_SCALE + half,
         ),
         Claim(
             where=f"1 and 5.2, figure {number}a",
@@ -214,7 +225,7 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         where=f"5.2, figure {number}c",
         says=f"On {table} the error of the three methods falls as queries select more.",
         test=falls("selectivity", "median_error", *THREE, slack=0.1),
-        judged="each of the three; 10 % back is allowed",
+        judged="each of the three; steps of up to 10 % the other way are allowed",
         fails=if_not,
         why=_SAME + half,
     )

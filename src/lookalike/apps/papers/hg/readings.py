@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, variance
 
 from lookalike.apps.papers.claims import Found, Test, all_hold, describe, format_figure
@@ -53,6 +53,18 @@ def more_at(x: str, at: float, over: str, under: str, ys: Sequence[str], than: s
 def _table(y: str) -> str:
     """The table of a figure that is measured on several."""
     return y.partition(" on ")[2] or y
+
+
+def whichever(tests: Mapping[str, Test]) -> Test:
+    """What comes out alike whichever of several unprinted details is right; undecided where they disagree."""
+
+    def test(found: Results) -> Found:
+        parts = {name: one(found) for name, one in tests.items()}
+        decided = {part.holds for part in parts.values()}
+        evidence = "; ".join(f"{name}: {part.evidence}" for name, part in parts.items())
+        return Found(decided.pop() if len(decided) == 1 else None, evidence)
+
+    return test
 
 
 def within(x: str, y: str, *series: str, points: float) -> Test:

@@ -161,7 +161,7 @@ _EXPERIMENT_B = Experiment(
             ),
             judged="the loss rises as parts shrink, by a factor of 1.5 at most from 500 slots (5,000 records) to 100",
             fails=Verdict.OPEN,
-            why="Which sizes the paper drew is not legible, and what is modest is our reading.",
+            why="Which sizes the paper drew is not legible, and what counts as modest is our reading.",
         ),
         Claim(
             where="abstract and 5.1, figure 5b",

@@ -123,7 +123,7 @@ CLAIMS = (
         judged="errors fall by at least 10 % on average, for each of the three",
         limits=_OURS,
         fails=Verdict.OPEN,
-        why=_ALL + "What is substantial is our reading.",
+        why=_ALL + "What counts as substantial is our reading.",
     ),
     Claim(
         "5.3",
@@ -187,7 +187,7 @@ CLAIMS = (
         judged="at most 0.6 of it at half of the points, undivided and divided",
         limits=_OURS,
         fails=Verdict.OPEN,
-        why=_ALL + "What is often is our reading.",
+        why=_ALL + "What counts as often is our reading.",
     ),
     Claim(
         "introduction; 5.3",

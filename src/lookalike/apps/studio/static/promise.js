@@ -176,6 +176,13 @@
     show(card);
   }
 
+  const start = document.querySelector("[name=start]");
+  if (start) start.addEventListener("click", () => studio.attempt(start, async () => {
+    const texts = [...document.querySelectorAll("#start .recommended")].map((code) => code.textContent);
+    await save(texts);
+    studio.say(`Promised: ${texts.join(", ")}`);
+  }));
+
   if (about) about.addEventListener("change", () => document.querySelectorAll(".promise").forEach((card) => show(card)));
 
   if (chosen) {
