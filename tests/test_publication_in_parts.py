@@ -64,6 +64,35 @@ def test_what_cannot_be_done_in_parts_is_refused(stays: Path, tmp_path: Path) ->
     assert not (tmp_path / "release").exists()
 
 
+@pytest.mark.parametrize("algorithm", ["mondrian", "groups"])
+def test_ends_are_rounded_in_every_part_and_reach_into_no_other(tmp_path: Path, algorithm: str) -> None:
+    rng = np.random.default_rng(11)
+    table = pl.DataFrame(
+        {"lab": rng.normal(50, 20, 4_000), "age": rng.integers(0, 90, 4_000), "ill": rng.choice(["a", "b", "c"], 4_000)}
+    )
+    asked = {"qi": ["lab", "age"], "sensitive": "ill", "model": "k-anonymity:20", "algorithm": algorithm}
+    made = la.publish(table, **asked, part_rows=1_000, out=tmp_path / "release", seed=5, rows_are_persons=True)
+    assert made.audit.passed
+    assert made.n_parts > 1
+    found = made.summary()["ends"]["lab"]
+    assert found["exact_loss"] < found["loss"] <= 1.02 * found["exact_loss"]
+    assert la.verify(table, tmp_path / "release").passed
+    exact = la.publish(
+        table, **asked, part_rows=1_000, out=tmp_path / "exact", seed=5, rows_are_persons=True, ends="exact"
+    )
+    assert exact.summary()["ends"] == {}
+    assert exact.losses["gcp"] < made.losses["gcp"]
+
+    def shares_of_persons(folder: Path) -> float:
+        cells = pl.read_parquet(folder / "release.parquet" / "*.parquet")["lab"].struct
+        ends = pl.concat([cells.field("low"), cells.field("high")]).unique()
+        return float(ends.is_in(table["lab"].implode()).mean())
+
+    assert shares_of_persons(tmp_path / "exact") == 1
+    # Only ends where two parts meet are somebody's.
+    assert shares_of_persons(tmp_path / "release") < 0.2
+
+
 def test_columns_are_made_coarser_in_parts_as_in_one_piece(tmp_path: Path) -> None:
     """Blocks depend on each value alone, so parts agree on them; the audit finds them in the original."""
     draw = np.random.default_rng(2)

@@ -195,8 +195,7 @@ def test_a_group_with_too_few_persons(case: Case, with_map: bool) -> None:
     rows = np.flatnonzero(case.linked.person_of_row == alone)
     n_units = int(units.max()) + 1
     # Units of this person alone; the cell of the first column is wider, and so another one.
-    from lookalike.data.release import Ranges
-    from lookalike.files.releases.assemble import take
+    from lookalike.data.release import Ranges, take
 
     for place, held in enumerate(extents):
         extents[place] = take(held, np.concatenate([np.arange(n_units), units[rows]]))

@@ -34,7 +34,7 @@ from lookalike.attacks.minimality.exact import as_published, box_key
 from lookalike.attacks.run import Attacked, Attacks
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.microdata import Table
-from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release, take
 from lookalike.data.schema import Schema
 from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.evaluate import BOUNDS, Answered, Evaluation
@@ -42,7 +42,6 @@ from lookalike.evaluation.fidelity import Compared, Fidelity
 from lookalike.evaluation.report import Basis
 from lookalike.evaluation.report import page as documents
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
-from lookalike.files.releases.assemble import take
 from lookalike.files.releases.private import private_folder
 from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise

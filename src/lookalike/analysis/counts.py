@@ -177,11 +177,14 @@ def _about_quasi(queries: Queries) -> tuple[list[int], Queries]:
     return asked, Queries(tuple(queries.quasi[place] for place in asked), ())
 
 
-def _without_made_up(masks: tuple[Masks, ...], release: Release) -> list[Numbers]:
+def _without_made_up(masks: tuple[Masks, ...], release: Release) -> Sequence[Numbers | Masks]:
     """Weights of values: a value of which so many records are made up counts that much less."""
     dummies = release.withheld.dummies
+    if not dummies:
+        # Numbers are made of them block by block: there may be as many values as rows.
+        return masks
     weights = [mask.astype(np.float64) for mask in masks]
-    if dummies and weights:
+    if weights:
         published = np.bincount(release.sensitive[:, 0], minlength=max(masks[0].shape[1], len(dummies[0])))
         made_up = np.zeros(len(published))
         made_up[: len(dummies[0])] = dummies[0]

@@ -14,7 +14,7 @@ or a row of a Matched release). Writers take a `Release` and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -381,6 +381,16 @@ def _shorten(domain: Domain, sets: Sets) -> Sets:
     kept = np.repeat(~is_long, sizes)
     members[kept] = sets.members[np.repeat(~is_long, sets.sizes)]
     return Sets(starts, members.astype(np.int32))
+
+
+def take(extents: Extents, units: NDArray[Any]) -> Extents:
+    """The extents of the named units, in that order."""
+    if isinstance(extents, Ranges):
+        return Ranges(*(getattr(extents, field.name)[units] for field in fields(Ranges)))
+    sizes = extents.sizes[units]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.arange(starts[-1]) + np.repeat(extents.starts[units] - starts[:-1], sizes)
+    return Sets(starts, extents.members[places])
 
 
 def has_open_ends(release: Release) -> bool:

@@ -19,6 +19,7 @@ _EQUAL, _ORDERED, _HIERARCHICAL, _KL, _JS = 1, 2, 3, 4, 5
 
 # How close to a logarithmic bound a float may come before it stops deciding.
 _GUARD = 1e-9
+_SMALL = 32
 # Above this, distances are worked out in floats: integers of 64 bits would not hold them.
 _LARGEST_EXACT = 4e18
 _LOW_HALF = np.uint64(0xFFFFFFFF)
@@ -158,11 +159,65 @@ def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-un
 
 
 @inner
+def _sort_touched(tally, n_touched):  # type: ignore[no-untyped-def]
+    """The codes met in their order; most groups are small, and insertion is quickest for them."""
+    if n_touched > _SMALL:
+        tally.touched[:n_touched].sort()
+        return
+    for place in range(1, n_touched):
+        code, hole = tally.touched[place], place
+        while hole > 0 and tally.touched[hole - 1] > code:
+            tally.touched[hole] = tally.touched[hole - 1]
+            hole -= 1
+        tally.touched[hole] = code
+
+
+@inner
+def _first_passing(values, size, wanted, begin, end):  # type: ignore[no-untyped-def]
+    """The first code from `begin` on whose running count times `size` is at least `wanted`; `end` if none before is.
+
+    Where values hardly repeat, counts rise evenly and the first guess is near: the search widens from there.
+    """
+    low, high = begin, end
+    if low >= high or values[low]["running"] * size >= wanted:
+        return low
+    first, last = values[low]["running"] * size, values[high]["running"] * size
+    if last <= wanted:
+        guess = high - 1
+    else:
+        guess = low + np.int64((high - low) * (np.float64(wanted - first) / np.float64(last - first)))
+    step = np.int64(1)
+    guess = min(max(guess, low + 1), high - 1)
+    if guess <= low:
+        return high
+    if values[guess]["running"] * size >= wanted:
+        high = guess
+        while high - step > low and values[high - step]["running"] * size >= wanted:
+            high -= step
+            step *= 2
+        low = max(low, high - step)
+    else:
+        low = guess
+        while low + step < high and values[low + step]["running"] * size < wanted:
+            low += step
+            step *= 2
+        high = min(high, low + step)
+    # What is at `low` does not pass, what is at `high` does or is the end.
+    while high - low > 1:
+        middle = (low + high) // 2
+        if values[middle]["running"] * size >= wanted:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@inner
 def _windows_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
     """Whether no stretch of near values, from one that is met to the last within its reach, holds too many members."""
     if rule.settings[index]["has_windows"] == 0:
         return True
-    tally.touched[:n_touched].sort()
+    _sort_touched(tally, n_touched)
     last, held = np.int64(0), np.int64(0)
     for first in range(n_touched):
         code = tally.touched[first]
@@ -193,7 +248,7 @@ def _move_in_order(rule, index, size, total, tally, n_touched):  # type: ignore[
     Between two values met, the group's running sum stands still while the table's grows: split where it passes.
     """
     values, last = rule.values[index], rule.settings[index]["n_codes"] - 1
-    tally.touched[:n_touched].sort()
+    _sort_touched(tally, n_touched)
     begin = min(tally.touched[0], last)
     held = size * 0
     moved = size * values[begin]["below"]
@@ -202,13 +257,7 @@ def _move_in_order(rule, index, size, total, tally, n_touched):  # type: ignore[
         end = last
         if place + 1 < n_touched:
             end = min(tally.touched[place + 1], last)
-        low, high = begin, end
-        while low < high:
-            middle = (low + high) // 2
-            if values[middle]["running"] * size >= held * total:
-                high = middle
-            else:
-                low = middle + 1
+        low = _first_passing(values, size, held * total, begin, end)
         moved += held * total * (low - begin) - size * (values[low]["below"] - values[begin]["below"])
         moved += size * (values[end]["below"] - values[low]["below"]) - held * total * (end - low)
         begin = end

@@ -10,9 +10,11 @@ import numpy as np
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.ends import Ends, Step, round_ends
 from lookalike.data.folding import fold_for, parse_folds
 from lookalike.data.frequent_values import describe_frequent, set_cells
 from lookalike.data.microdata import Domains, Microdata, Table
@@ -51,6 +53,8 @@ class Recipe:
     """How the rows of one person are published, where a column says whose rows they are."""
     for_scheme: bool = False
     """Whether a scheme is to be made of the release, so that the method must part its cells."""
+    ends: Ends = field(default_factory=Ends)
+    """How the ends of published ranges are rounded."""
 
     def __post_init__(self) -> None:
         self.persons.check(person=self.schema.unit is not None)
@@ -65,6 +69,7 @@ class Recipe:
         seed: int | None = None,
         persons: PersonSettings | None = None,
         for_scheme: bool = False,
+        ends: Ends | None = None,
         frequent: Mapping[str, int] | None = None,
         longest_set: int | None = None,
         keep_identifiers: str | Iterable[str] = (),
@@ -79,6 +84,7 @@ class Recipe:
             seed=seed,
             persons=persons or PersonSettings(),
             for_scheme=for_scheme,
+            ends=ends or Ends(),
         )
 
 
@@ -112,7 +118,19 @@ class Prepared:
         return stronger(self.recipe.adversary, own)
 
     def anonymize(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, RecordMap]:
+        """The release with rounded ends, as it is published."""
+        release, record_map = self.anonymize_exactly(rng, progress)
+        return self.round_ends(release)[0], record_map
+
+    def anonymize_exactly(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, RecordMap]:
+        """The release as the method makes it."""
         return self.algorithm.anonymize(self.data, self.requirements, rng, progress)
+
+    def round_ends(self, release: Release) -> tuple[Release, dict[str, Step]]:
+        """The same release with rounded ends, and the steps by column; cells of a scheme are nobody's already."""
+        if isinstance(self.algorithm, FixedCells):
+            return release, {}
+        return round_ends(release, self.recipe.ends, apart=self.recipe.for_scheme)
 
 
 def prepare(
@@ -147,6 +165,7 @@ def prepare(
             "Name a quasi-identifier that orders the rows of each person and has another value in each (--order COLUMN)"
             f"{', or let rows be drawn (--keep random)' if used.startswith('keep') else ''}."
         )
+    recipe.ends.check(data.domains.quasi)
     promises = settle(recipe.promises, data)
     requirements = require(promises, data, eligible=eligible)
     kinds = ALGORITHMS.values() if among is None else among

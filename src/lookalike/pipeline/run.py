@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit, Examined
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.ends import Step
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
 from lookalike.data.long_tails import describe_wide_cells
@@ -62,6 +64,8 @@ class Made:
     loss_by_column: dict[str, float]
     notes: tuple[str, ...]
     seconds: dict[str, float]
+    ends: Mapping[str, RoundedEnds] = field(default_factory=dict)
+    """By column, to what the ends of its ranges were rounded."""
 
     @property
     def adversary(self) -> str:
@@ -97,6 +101,36 @@ class MadeInParts(Made):
     """What the command needs besides to make such a release again."""
 
 
+@dataclass(frozen=True)
+class RoundedEnds:
+    """The step that the ends of a column were rounded outwards to, and the loss of the column without and with it."""
+
+    step: str
+    exact_loss: float
+    loss: float
+
+
+def _compare_ends(exact: Release, steps: Mapping[str, Step], losses: Mapping[str, float]) -> dict[str, RoundedEnds]:
+    """What rounding the ends costs, by column."""
+    before = loss_by_column(exact) if steps else {}
+    types = {domain.name: domain.type for domain in exact.domains.quasi}
+    return {name: RoundedEnds(step.describe(types[name]), before[name], losses[name]) for name, step in steps.items()}
+
+
+def describe_ends(ends: Mapping[str, RoundedEnds]) -> list[str]:
+    """What to say of rounded ends."""
+    if not ends:
+        return []
+    steps = ", ".join(f"{quoted(name)} to multiples of {found.step}" for name, found in ends.items())
+    before, after = (sum(getattr(found, which) for found in ends.values()) for which in ("exact_loss", "loss"))
+    rise = f"{100 * (after - before) / before:.1f} %" if before else "nothing"
+    which = "these columns" if len(ends) > 1 else "this column"
+    return [
+        f"The ends of ranges were rounded outwards, so that they are nobody's values: {steps}. The loss of {which} "
+        f"rose by {rise}. --ends exact keeps them as they are."
+    ]
+
+
 class Stopwatch:
     """Seconds by step, in the order of the steps."""
 
@@ -120,11 +154,13 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     with watch.step("compile"):
         compile_kernels([algorithm], data.n_rows, progress)
     with watch.step("anonymize"):
-        release, record_map = prepared.anonymize(rng, progress)
-    with watch.step("audit"):
-        examined = examine(
+        exact, record_map = prepared.anonymize_exactly(rng, progress)
+        release, steps = prepared.round_ends(exact)
+
+    def look_at(made: Release) -> Examined:
+        return examine(
             data,
-            release,
+            made,
             prepared.promises,
             graph=record_map.graph,
             adversary=prepared.adversary,
@@ -132,12 +168,21 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
             number_known=data.number_known,
             progress=progress,
         )
+
+    remarks = record_map.remarks
+    with watch.step("audit"):
+        examined = look_at(release)
+        # Against someone who knows the method nothing but the release may decide how ends are published.
+        if steps and not examined.audit.passed and prepared.adversary == READS_RELEASE:
+            examined, release, steps = look_at(exact), exact, {}
+            remarks = (*remarks, "Ends of ranges are exact: with rounded ends the release does not pass its audit.")
     found = examined.audit
     refuse_failed(found, algorithm)
     seen = {index: examined.exposure(index) for index in range(len(data.domains.sensitive))}
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
+        ends = _compare_ends(exact, steps, by_column)
         # The bound is a mean over all records; rows that are left out or made up would not count in the loss alike.
         whole = isinstance(release, Grouped) and not release.withheld.n_suppressed and not release.withheld.n_dummies
         bound = loss_bound(data, prepared.requirements, rng) if whole else None
@@ -152,9 +197,10 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         crowds=crowds,
         losses=losses,
         loss_by_column=by_column,
+        ends=ends,
         notes=notes_on(
             prepared,
-            (*record_map.remarks, *describe_wide_cells(release)),
+            (*remarks, *describe_ends(ends), *describe_wide_cells(release)),
             by_column,
             release.withheld.n_suppressed,
         ),

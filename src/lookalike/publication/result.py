@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,6 +129,7 @@ class Publication(Received):
             **({} if self.step is None else {"series": self.step.to_plain()}),
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
+            "ends": {name: asdict(found) for name, found in made.ends.items()},
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
             **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),

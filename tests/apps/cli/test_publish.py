@@ -57,6 +57,20 @@ def test_json_is_exact_and_alone_on_standard_output(patients: Path, tmp_path: Pa
     assert "groups:mode=free was chosen" in result.stderr
 
 
+def test_steps_of_ends_are_set_by_column_and_repeated_by_the_report(patients: Path, tmp_path: Path) -> None:
+    done = published(patients, tmp_path / "out", "--ends", "age=10", "--json", "--report", "brief")
+    summary = json.loads(done.stdout)
+    assert summary["ends"]["age"]["step"] == "10"
+    assert summary["ends"]["age"]["exact_loss"] < summary["ends"]["age"]["loss"] == summary["loss_by_column"]["age"]
+    assert "--ends exact keeps them as they are" in " ".join(done.stderr.split())
+    with (tmp_path / "out" / "release.csv").open(encoding="utf-8", newline="") as file:
+        ages = {row["age"].removesuffix("|(missing)") for row in csv.DictReader(file)}
+    ends = [cell.split("..") for cell in ages if ".." in cell]
+    assert ends
+    assert all(int(low) % 10 == 0 and int(high) % 10 == 9 for low, high in ends)
+    assert lookalike("audit", patients, tmp_path / "out").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -70,6 +84,8 @@ def test_json_is_exact_and_alone_on_standard_output(patients: Path, tmp_path: Pa
         ([*QI, "--qi", "diagnosis", "--model", "k-anonymity:4"], 2, "named twice"),
         (["--model", "k-anonymity:4"], 2, "No quasi-identifier"),
         ([*QI, "--model", "k-anonymity:4", "--frobnicate"], 2, "No such option"),
+        ([*QI, "--model", "k-anonymity:4", "--ends", "precise"], 2, "Write exact, rounded or COLUMN=STEP"),
+        ([*QI, "--model", "k-anonymity:4", "--ends", "sex=5"], 2, "it has no ends"),
         ([*QI], 2, "--model"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_release_is_there_with_text_and_typed_ends(place: Place, made: la.Publ
     expected = frame.select("age", "age_low", "age_high", ODD, "job", "ill").rows()
     assert sorted(map(repr, rows)) == sorted(map(repr, expected))
     assert place.tables() == {"r"}
-    text = frame.select(pl.concat_str("age_low", pl.lit("-"), "age_high")).to_series()
+    text = frame.select(pl.concat_str("age_low", pl.lit(".."), "age_high")).to_series()
     plain = frame.filter((pl.col("age_low") < pl.col("age_high")) & ~pl.col("age").str.contains("missing"))
     assert set(plain["age"]) <= set(text)
 

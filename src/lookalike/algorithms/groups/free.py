@@ -237,7 +237,8 @@ class Box:
         """Groups that all have the box's mix of one column's values, as small as the rule allows."""
         values = self.sensitive[:, column]
         counts = np.bincount(values, minlength=self._n_values)
-        n_groups = count_proportional(counts, self.rule, self._values[column], column)
+        own = self._values[column]
+        n_groups = count_proportional(counts[: len(own)], self.rule, own, column)
         if n_groups is None or n_groups < 2:
             return False
         if n_groups * self._n_values > _MOST_QUOTAS:

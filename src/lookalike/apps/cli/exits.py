@@ -173,9 +173,9 @@ def _with_hint(error: click.ClickException, words: Sequence[str]) -> click.Click
         return click.UsageError(said, error.ctx)
     kinds = ("unexpected extra argument", "No such")
     if isinstance(error, click.UsageError) and any(kind in error.message for kind in kinds):
-        said = _find_meant(error, words)
-        if said is not None:
-            return click.UsageError(f"{without_passwords(error.message).rstrip('.')}. {said}", error.ctx)
+        meant = _find_meant(error, words)
+        if meant is not None:
+            return click.UsageError(f"{without_passwords(error.message).rstrip('.')}. {meant}", error.ctx)
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
         said = 'Several names are joined by commas, and one with a space stands in quotes: --qi age,sex,"zip code".'
         return click.UsageError(f"{without_passwords(error.message)}. {said}", error.ctx)

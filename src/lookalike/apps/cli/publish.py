@@ -77,6 +77,13 @@ class _Publish(click.Command):
 @person_options
 @series_options
 @click.option(
+    "--ends",
+    multiple=True,
+    metavar="WHICH",
+    help="The ends of ranges: exact, or COLUMN=STEP, as in age=5 (dates 7d, times 1h); repeatable. By default they are "
+    "rounded outwards, so that they are nobody's values, at a rise of the loss of at most 2 %.",
+)
+@click.option(
     "--out",
     required=True,
     type=click.Path(),

@@ -22,8 +22,9 @@ from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.reading import joint_ids
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Finding, Recuttable, Replay, Replayable, Target
+from lookalike.data.ends import Ends
 from lookalike.data.parameters import Whole
-from lookalike.data.release import Bucketized, Grouped
+from lookalike.data.release import Bucketized, Grouped, Matched
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.progress import Progress
@@ -104,9 +105,14 @@ class Minimality(WrittenAttack):
         return method.replay(target.original, _requirements_of(target), rng)
 
     def _enumerate(self, target: Target, progress: Progress) -> list[_Told] | None:
+        # The release does not say how its ends were rounded: as by default, or not at all.
+        ways = (None,) if target.release.form not in (Grouped.form, Matched.form) else (Ends(), None)
+        return next((told for ends in ways if (told := self._enumerate_with(target, ends, progress)) is not None), None)
+
+    def _enumerate_with(self, target: Target, ends: Ends | None, progress: Progress) -> list[_Told] | None:
         assert target.algorithm is not None
         found = enumerate_posteriors(
-            target.algorithm, target.original, _requirements_of(target), range(self.seeds), progress
+            target.algorithm, target.original, _requirements_of(target), range(self.seeds), progress, ends
         )
         told = []
         for column in range(len(target.original.domains.sensitive)):

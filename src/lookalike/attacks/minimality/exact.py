@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.contracts import Algorithm
+from lookalike.data.ends import Ends, round_ends
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Ranges, Release
 from lookalike.data.requirement import Requirement
@@ -62,8 +63,12 @@ def enumerate_posteriors(
     requirements: Sequence[Requirement],
     seeds: Sequence[int],
     progress: Progress = silent,
+    ends: Ends | None = None,
 ) -> Posteriors:
-    """Run the method in every world with every seed. Worlds in which it makes nothing do not count."""
+    """Run the method in every world with every seed. Worlds in which it makes nothing do not count.
+
+    `ends`: how the ends of ranges are rounded then, by the rule that `publish` has; exact, if left out.
+    """
     joint = np.concatenate((data.sensitive, data.carried), axis=1)
     rows, counts = np.unique(joint, axis=0, return_counts=True)
     n_sensitive, n_all = data.sensitive.shape[1], n_worlds(data)
@@ -78,6 +83,8 @@ def enumerate_posteriors(
                 release, _ = algorithm.anonymize(there, requirements, Randomness(seed), silent)
             except LookalikeError:
                 continue
+            if ends is not None:
+                release, _ = round_ends(release, ends)
             seen = found.setdefault(as_published(release), np.zeros((data.n_rows, len(rows)), dtype=np.int64))
             seen[places, dealt] += 1
         progress("worlds", (number + 1) / n_all)
@@ -120,14 +127,20 @@ def as_published(release: Release) -> Hashable:
     return tuple(sorted(zip(_tuples(release.quasi), values, strict=True)))
 
 
-def box_key(extents: Sequence[Extents], unit: int) -> tuple[tuple[int, ...], ...]:
+def box_key(extents: Sequence[Extents], unit: int) -> tuple[tuple[float, ...], ...]:
     """The cells of one unit, to be compared."""
     return tuple(
-        (int(part.lows[unit]), int(part.highs[unit]), int(part.missing[unit]))
+        (int(part.lows[unit]), int(part.highs[unit]), int(part.missing[unit]), *_ends_of(part, unit))
         if isinstance(part, Ranges)
         else tuple(part.members[part.starts[unit] : part.starts[unit + 1]].tolist())
         for part in extents
     )
+
+
+def _ends_of(ranges: Ranges, unit: int) -> tuple[float, ...]:
+    """What is printed; nothing for a cell that holds no number."""
+    low, high = float(ranges.low_points[unit]), float(ranges.high_points[unit])
+    return () if math.isnan(low) else (low, high)
 
 
 def _tuples(codes: NDArray[np.int32]) -> list[tuple[int, ...]]:

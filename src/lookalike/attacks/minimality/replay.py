@@ -26,8 +26,9 @@ from lookalike.attacks.minimality.exact import box_key, bucket_shares
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.reading import Reading, joint_ids
 from lookalike.data.contracts import Dealt, Replay, Target
-from lookalike.data.microdata import Microdata
-from lookalike.data.release import Bucketized, Grouped, cover
+from lookalike.data.ends import Step, find_step, widen
+from lookalike.data.microdata import Domain, Microdata
+from lookalike.data.release import Bucketized, Extents, Grouped, Ranges, cover
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 
@@ -119,6 +120,10 @@ def _box_runs(original: Microdata, release: Grouped, order: NDArray[np.int64]) -
     keys = [box_key(release.extents, unit) for unit in range(len(release.extents[0]))]
     for row, unit in enumerate(release.group_of_row.tolist()):
         rows_of_box.setdefault(keys[unit], []).append(row)
+    steps = [
+        find_step(domain, extents) if isinstance(extents, Ranges) else None
+        for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
+    ]
     sizes = sorted({len(rows) for rows in rows_of_box.values()})
     start = 0
     while start < len(order):
@@ -126,7 +131,11 @@ def _box_runs(original: Microdata, release: Grouped, order: NDArray[np.int64]) -
             codes = original.quasi[order[start : start + size]]
             alike = np.zeros(len(codes), dtype=np.int64)
             box = box_key(
-                [cover(domain, codes[:, index], alike, 1) for index, domain in enumerate(original.domains.quasi)], 0
+                [
+                    _round_cover(domain, cover(domain, codes[:, index], alike, 1), steps[index])
+                    for index, domain in enumerate(original.domains.quasi)
+                ],
+                0,
             )
             if len(rows_of_box.get(box, ())) == size == len(codes):
                 yield Run(start, start + size, np.array(rows_of_box.pop(box)))
@@ -134,6 +143,11 @@ def _box_runs(original: Microdata, release: Grouped, order: NDArray[np.int64]) -
                 break
         else:
             return
+
+
+def _round_cover(domain: Domain, extents: Extents, step: Step | None) -> Extents:
+    """The cells of some records as the release would have them, whose ends lie on a grid (`ends.find_step`)."""
+    return widen(domain, extents, step) if step is not None and isinstance(extents, Ranges) else extents
 
 
 def replay_method(

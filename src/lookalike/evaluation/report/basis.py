@@ -9,6 +9,7 @@ which are the ones a report shows.
 
 Shares of sensitive values are those of the published values. In a report that goes with its release, ceilings are left
 out where records were suppressed: they follow from the original's shares, which would reveal what the suppressed had.
+Where rows were made up, beliefs and shares are left out altogether.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from lookalike.evaluation.advise import review
 from lookalike.evaluation.report.persons import describe_numbers
 from lookalike.metrics.shared.losses import public_losses
 from lookalike.pipeline.recipe import state_persons
-from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
+from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, describe_ends
 
 MOST_SIZES = 12
 
@@ -101,6 +102,10 @@ class Basis:
     """How many persons and rows the original has, in sentences."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
+    ends_sentence: str = ""
+    """What rounding the ends of ranges cost."""
+    ends: tuple[str, ...] = ()
+    """What the command says about the ends of ranges."""
     series: str | None = None
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
     internal: bool = True
@@ -139,20 +144,27 @@ class Basis:
             self,
             asked_adversary=self.adversary,
             audit=public_audit(self.audit),
-            seen=self.seen if shown else {},
+            # How frequent values are among records would tell which values were made up.
+            seen=self.seen if shown and not self.audit.n_dummies else {},
             crowds=self.crowds if shown else {},
             losses=losses,
             loss_by_column=by_column,
             bound_sentence=self.bound_sentence if with_scores else None,
             advice=(),
             numbers=(),
+            ends_sentence="",
+            ends=(),
             internal=False,
         )
 
     @classmethod
     def of(cls, made: Made, series: str | None = None) -> Basis:
         """Of a release that was made here."""
-        known: dict[str, Any] = {"series": series}
+        known: dict[str, Any] = {
+            "series": series,
+            "ends_sentence": " ".join(describe_ends(made.ends)),
+            "ends": made.recipe.ends.flags(),
+        }
         if isinstance(made, MadeWhole):
             bound = made.loss_bound
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
@@ -242,7 +254,7 @@ def belief_table(basis: Basis, index: int) -> BeliefTable:
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
     # How often each value is published, made-up records set aside: what the audit found, all less the suppressed.
     counts = seen.prior
-    if basis.form != Perturbed.form and basis.withheld.n_suppressed and not seen.counts_persons:
+    if basis.form != Perturbed.form and basis.withheld.suppressed and not seen.counts_persons:
         counts = counts - basis.withheld.suppressed[index]
     shares = np.asarray(counts / max(total_of(counts), 1))
     highest = np.zeros(len(seen.prior))

@@ -118,6 +118,7 @@ class Report:
     columns: tuple[ColumnLine, ...]
     losses: dict[str, float]
     bound_sentence: str | None
+    ends_sentence: str
     attacks: tuple[AttackLine, ...] = ()
     attacks_not_made: dict[str, str] = field(default_factory=dict)
     answers: tuple[Answered, ...] = ()
@@ -178,6 +179,7 @@ class Report:
             columns=tuple(_column_lines(basis)),
             losses=basis.losses,
             bound_sentence=basis.bound_sentence,
+            ends_sentence=basis.ends_sentence,
             left_out=(
                 *_list_withheld(basis, evaluation),
                 *basis.left_out,
@@ -197,9 +199,9 @@ class Report:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON; what is about persons with several rows, or identifiers, is left out where there are none."""
+        """Ready for JSON; what nobody needs to be told (repeated persons, identifiers, rounded ends) is left out."""
         plain = asdict(self)
-        return {name: value for name, value in plain.items() if value or name not in _OF_PERSONS}
+        return {name: value for name, value in plain.items() if value or name not in _LEFT_OUT_IF_EMPTY}
 
     @cached_property
     def pictures(self) -> dict[str, str]:
@@ -212,7 +214,7 @@ class Report:
         return to_html(self)
 
 
-_OF_PERSONS = (
+_LEFT_OUT_IF_EMPTY = (
     "persons",
     "unit",
     "known",
@@ -221,6 +223,7 @@ _OF_PERSONS = (
     "states_identifiers",
     "numbers",
     "against_rows",
+    "ends_sentence",
 )
 
 
@@ -385,4 +388,4 @@ def _command(basis: Basis) -> str:
         parts += ["--adversary", basis.asked_adversary]
     if basis.persons is not None:
         parts += basis.persons.flags()
-    return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
+    return shlex.join([*parts, *basis.ends, *basis.options, "--out", "FOLDER"])

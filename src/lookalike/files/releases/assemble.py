@@ -15,15 +15,15 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.release import Extents, Grouped, Perturbed, Ranges, Release, Sets, Withheld, is_numeric_cell
+from lookalike.data.release import Extents, Grouped, Perturbed, Ranges, Release, Sets, Withheld, is_numeric_cell, take
 from lookalike.data.schema import NUMBER_LIKE, ValueType
 from lookalike.errors import DataError, counted, explain_change, quoted
 
@@ -228,16 +228,6 @@ def reject_unknown(source: str, domain: Domain, unknown: int) -> None:
 
 def stack_columns(blocks: Sequence[Codes], n_rows: int) -> Codes:
     return np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.empty((n_rows, 0), dtype=np.int32)
-
-
-def take(extents: Extents, units: NDArray[Any]) -> Extents:
-    """The extents of the named units, in that order."""
-    if isinstance(extents, Ranges):
-        return Ranges(*(getattr(extents, field.name)[units] for field in fields(Ranges)))
-    sizes = extents.sizes[units]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.arange(starts[-1]) + np.repeat(extents.starts[units] - starts[:-1], sizes)
-    return Sets(starts, extents.members[places])
 
 
 def group_rows(

@@ -258,8 +258,8 @@ ENCODING_SENTENCES = {
     Encoding.VISIT: "The place of the row among the rows of the person, in their order: 1 is the first.",
     Encoding.RANGE: (
         "Any value from the first to the second, both included: 28..39, in brackets if the first is negative "
-        "([-5..-2]), dates likewise (2024-01-05..2024-02-10); a single value stands alone. |(missing) at the end: or "
-        "missing."
+        "([-5..-2]), dates likewise (2024-01-05..2024-02-10); a single value stands alone. Ends may be rounded "
+        "outwards, so nobody need have them. |(missing) at the end: or missing."
     ),
     Encoding.INTERVAL: (
         "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "

@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.release import Bucketized, Grouped, Matched, PublishedTable, Release
+from lookalike.data.release import Bucketized, Grouped, Matched, PublishedTable, Release, take
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.atomic import sync
-from lookalike.files.releases.assemble import take
 from lookalike.files.releases.cells import Field
 from lookalike.files.releases.read import read_again
 from lookalike.files.releases.tablefiles import ENDINGS, Part, Parts, digest_of, digest_of_part, part_path

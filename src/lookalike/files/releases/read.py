@@ -32,6 +32,7 @@ from lookalike.data.release import (
     Randomizer,
     Release,
     Withheld,
+    take,
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
@@ -43,7 +44,6 @@ from lookalike.files.releases.assemble import (
     number_groups,
     reject_unknown,
     stack_columns,
-    take,
 )
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, matrix_rows, parse_descriptor, value_keys
@@ -169,6 +169,10 @@ class ReleaseFolder:
             return None
         declared = self._columns[COUNTERFEITS]
         return dict(zip(declared.buckets().tolist(), declared.counts().tolist(), strict=True))
+
+    def check_files(self) -> None:
+        """DataError if a CSV file says something else than its Parquet file."""
+        self._columns  # noqa: B018
 
     @cached_property
     def _columns(self) -> dict[str, _PublishedColumns]:

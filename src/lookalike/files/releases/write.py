@@ -31,11 +31,11 @@ from lookalike.data.release import (
     Randomizer,
     Release,
     Sets,
+    take,
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.atomic import place_folder
-from lookalike.files.releases.assemble import take
 from lookalike.files.releases.cells import Field, lay_out, print_cells
 from lookalike.files.releases.describe import (
     DESCRIPTOR,

@@ -96,6 +96,11 @@ class BoxTree:
             stack += [(part, rows[side == place]) for place, part in enumerate(box.parts)]
         return parts
 
+    def limits(self, number: int) -> list[tuple[int, int]]:
+        """The least and the largest code that a part may hold, by column."""
+        box = next(box for box in self.root.leaves() if box.number == number)
+        return list(zip(box.lows, box.highs, strict=True))
+
     def strays(self, number: int, codes: Codes, release: Release) -> int:
         """How many records, and groups of a grouped release, do not lie in its box."""
         outside = int(np.count_nonzero(self.part_of(codes) != number))

@@ -14,7 +14,7 @@ into place once its documents are written (`publication`).
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
@@ -28,8 +28,9 @@ from lookalike.audit import PartAudit, audit_part
 from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Boxes, Metric, PrivacyModel, Promise, Slices
+from lookalike.data.ends import Ends, Step, round_ends
 from lookalike.data.guests import explain_fault
-from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.release import (
     Bucketized,
     Grouped,
@@ -47,6 +48,7 @@ from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import METRICS
+from lookalike.metrics.shared.cells import loss_by_column
 from lookalike.metrics.shared.losses import PartLosses, join_losses
 from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
@@ -59,8 +61,10 @@ from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, drop_persons, prepare, refuse_persons, stronger
 from lookalike.pipeline.run import (
     MadeInParts,
+    RoundedEnds,
     Stopwatch,
     compile_kernels,
+    describe_ends,
     measure_sizes,
     notes_on,
     refuse_failed,
@@ -131,6 +135,7 @@ def run_in_parts(
             fragments=fragments,
             secret=rng,
             folder=folder,
+            ends=recipe.ends,
         )
         if isinstance(backend, LocalBackend):
             # Elsewhere every machine compiles for itself.
@@ -152,6 +157,7 @@ def run_in_parts(
         losses, by_column = join_losses([part.losses for part in done], work.metrics)
         if found.audit.n_persons is not None and found.sizes:
             losses |= measure_sizes(found.sizes)
+    ends = _join_ends(done, seen.data.domains, by_column)
     columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(seen.data.domains.sensitive))
     apart = [kind.name for kind in work.metrics if not kind.joins]
     not_joined = [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []
@@ -169,11 +175,12 @@ def run_in_parts(
         loss_by_column=by_column,
         notes=notes_on(
             prepared,
-            (f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *not_joined),
+            (f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *not_joined, *describe_ends(ends)),
             by_column,
             found.audit.n_suppressed,
         ),
         seconds=watch.seconds,
+        ends=ends,
         parts=tuple(part.written for part in done),
         bare=skeleton(seen, algorithm.form, found.withheld, done[0].randomizers),
         options=tuple(options),
@@ -237,6 +244,29 @@ class _Done:
     losses: PartLosses
     randomizers: tuple[Randomizer, ...]
     remarks: tuple[str, ...]
+    steps: dict[str, Step]
+    """To what the ends of the ranges were rounded, by column: every part chooses by itself."""
+    losses_by_column: dict[str, float]
+    exact_losses: dict[str, float]
+    """The loss by column with and without that; empty where nothing was rounded."""
+
+
+def _join_ends(done: Sequence[_Done], domains: Domains, losses: Mapping[str, float]) -> dict[str, RoundedEnds]:
+    """What rounding the ends costs, by column, over all parts."""
+    made = {}
+    n_rows = sum(part.n_rows for part in done)
+    for domain in domains.quasi:
+        steps = {step.describe(domain.type): step.width for part in done if (step := part.steps.get(domain.name))}
+        if steps:
+            risen = sum(
+                (part.losses_by_column[domain.name] - part.exact_losses[domain.name]) * part.n_rows
+                for part in done
+                if domain.name in part.steps
+            )
+            loss = losses[domain.name]
+            said = " or ".join(sorted(steps, key=steps.__getitem__))
+            made[domain.name] = RoundedEnds(said, loss - risen / n_rows, loss)
+    return made
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -251,6 +281,7 @@ class _PartWork:
     fragments: Fragments
     secret: Randomness
     folder: Path
+    ends: Ends
     measures: Sequence[PrivacyModel] = field(default_factory=standard_measures)
     metrics: Sequence[type[Metric]] = field(default_factory=lambda: tuple(METRICS.values()))
     """Taken along: where the work is done, only what was imported is registered."""
@@ -274,7 +305,8 @@ class _PartWork:
             )
         codes = codes[np.lexsort(codes.T[::-1])]
         data = self.survey.records(codes)
-        release, record_map = self._anonymize(number, data)
+        exact, record_map = self._anonymize(number, data)
+        release, steps = self._round_ends(number, exact)
         written, read = write_part(self.folder, number, release)
         audit = audit_part(
             data,
@@ -295,7 +327,15 @@ class _PartWork:
             losses=PartLosses.of(data, read, self.metrics),
             randomizers=release.randomizers if isinstance(release, Perturbed) else (),
             remarks=record_map.remarks,
+            steps=steps,
+            losses_by_column=loss_by_column(release) if steps else {},
+            exact_losses=loss_by_column(exact) if steps else {},
         )
+
+    def _round_ends(self, number: int, release: Release) -> tuple[Release, dict[str, Step]]:
+        """No end lets a value of another part in, so that cells of different parts do not overlap."""
+        limits = self.fragments.limits(number) if isinstance(self.fragments, BoxTree | SlicedBoxes) else None
+        return round_ends(release, self.ends, limits=limits)
 
     def _anonymize(self, number: int, data: Microdata) -> tuple[Release, RecordMap]:
         release, record_map = self.algorithm.anonymize(

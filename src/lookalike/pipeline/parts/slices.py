@@ -213,6 +213,13 @@ class SlicedBoxes:
                 parts[here] += slices.part_of(codes[here], ranks[here])
         return parts
 
+    def _box_of(self, number: int) -> int:
+        return int(np.searchsorted(self.firsts, number, side="right")) - 1
+
+    def limits(self, number: int) -> list[tuple[int, int]]:
+        """The least and the largest code that the box of the part may hold, by column."""
+        return self.boxes.limits(self._box_of(number))
+
     def strays(self, number: int, codes: Codes, release: Release) -> int:
         """How many records and groups do not lie in the box of the part."""
-        return self.boxes.strays(int(np.searchsorted(self.firsts, number, side="right")) - 1, codes, release)
+        return self.boxes.strays(self._box_of(number), codes, release)
