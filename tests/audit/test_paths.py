@@ -92,6 +92,79 @@ def test_where_classes_lie_within_each_other_numbers_and_beliefs_are_exact(rows:
             assert Fraction(least, int(paths.sizes[path])) == chance
 
 
+def test_two_who_leave_one_after_the_other_are_found_by_subtraction() -> None:
+    """One class of six; person 1 is not in the second release, and person 3 not in the third."""
+    values = (0, 2, 1, 2, 0, 2)
+    gone = ABSENT
+    _, _, bounds = read([0] * 6, [0, gone, 0, 0, 0, 0], [0, 0, 0, gone, 0, 0], values=values)
+    assert bounds.known.all()
+
+
+def test_groups_that_overlap_are_added_and_subtracted() -> None:
+    """Persons 4 and 5 are in two releases each, with others; together they are class A and class B less class C."""
+    gone = ABSENT
+    first = [0, 0, 1, 1, 0, 1, gone]
+    second = [0, 1, 0, 1, gone, gone, 0]
+    values = (0, 1, 1, 0, 2, 2, 0)
+    paths, _, bounds = read(first, second, values=values)
+    assert {values[person] for person in (4, 5)} == {2}
+    found = bounds_by_path(paths, bounds)
+    for person in (4, 5):
+        path = int(paths.path_of_person[person])
+        assert found[path][2] == (1, 1)
+
+
+three = st.lists(
+    st.tuples(*[st.integers(ABSENT, 1)] * 3, st.integers(0, N_VALUES - 1)).filter(lambda row: max(row[:3]) > ABSENT),
+    min_size=2,
+    max_size=7,
+).filter(lambda rows: all(any(row[place] != ABSENT for row in rows) for place in range(3)))
+
+
+@given(three)
+def test_what_follows_from_adding_and_subtracting_groups_is_noticed(rows: list[tuple[int, int, int, int]]) -> None:
+    """By fractions: a path that is a sum of multiples of classes is known. And no world is outside of the bounds."""
+    releases = tuple([row[place] for row in rows] for place in range(3))
+    values = tuple(row[3] for row in rows)
+    paths, _, bounds = read(*releases, values=values)
+    assert bounds.complete
+    assert not len(bounds.contradicted)
+    found = bounds_by_path(paths, bounds)
+    classes = [(release, group) for release in range(3) for group in sorted(set(releases[release])) if group != ABSENT]
+    matrix = [[int(releases[release][person] == group) for person in range(len(rows))] for release, group in classes]
+    for person in range(len(rows)):
+        path = int(paths.path_of_person[person])
+        members = np.flatnonzero(paths.path_of_person == path)
+        wanted = [int(other in members) for other in range(len(rows))]
+        if rank_of([*matrix, wanted]) == rank_of(matrix):
+            assert bounds.known[path]
+        for world in worlds_of(releases, values):
+            counts = Counter(world[other] for other in members)
+            assert all(least <= counts[one] <= most for one, (least, most) in found[path].items())
+
+
+def rank_of(matrix: list[list[int]]) -> int:
+    """By exact elimination."""
+    rows, rank = [[Fraction(number) for number in row] for row in matrix], 0
+    for column in range(len(matrix[0])):
+        pivot = next((row for row in rows[rank:] if row[column]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        rows.insert(rank, pivot)
+        for place in range(rank + 1, len(rows)):
+            factor = rows[place][column] / pivot[column]
+            rows[place] = [mine - factor * other for mine, other in zip(rows[place], pivot, strict=True)]
+        rank += 1
+    return rank
+
+
+def test_what_takes_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lookalike.audit.subtraction._MOST_STEPS", 3)
+    _, _, bounds = read([0, 0, 1, 1], [0, 1, 0, 1], values=(0, 1, 1, 0))
+    assert not bounds.complete
+
+
 def test_values_that_contradict_each_other_are_found() -> None:
     first = publish([0, 0], (0, 1))
     second = publish([0, 0], (0, 2))

@@ -20,6 +20,7 @@ from lookalike.errors import RecipeError
         ({"keep": "best", "rows": "one"}, "keep must be one of"),
         ({"contribution": 0}, "1 or more, not 0"),
         ({"contribution": 3, "rows": "one"}, "Leave one"),
+        ({"contribution": 1, "rows": "linked"}, "link nothing"),
         ({"keep": "first"}, "Add --rows one or --contribution"),
     ],
 )

@@ -4,7 +4,8 @@ The reader has every release, knows in which of them a person is, and in which c
 of each. A path is what is the same for persons whom this reader cannot tell apart: the class in each release, or that
 the person is not in it. Persons keep their values. With x[p, v], the number of persons on path p with value v, a class
 shows the sum of x[p, v] over the paths through it: rows that come and go are found by subtraction. `bound_values`
-narrows every x[p, v] down to a least and a greatest number by these sums, in whole numbers.
+narrows every x[p, v] down to a least and a greatest number by these sums, and by all that follow from them by adding
+and subtracting classes (`subtraction`), in whole numbers.
 
 Where they meet, x is known to the reader, and as rows of a class are shuffled nothing tells the persons of the path
 apart: the belief in v is x[p, v] / n[p]. Elsewhere the beliefs of the releases are multiplied (`multiply`): the number
@@ -15,7 +16,8 @@ releases were drawn independently. A class that holds another class of the path 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit.reading import Ints, joint_ids
+from lookalike.audit.subtraction import Sums, subtract_all
 from lookalike.errors import DataError
 
 _ROUNDS = 200
@@ -100,6 +103,8 @@ class Bounds:
     """[paths] whether least and most agree for every value."""
     contradicted: Ints
     """Paths for which there is no solution: the releases contradict each other about them."""
+    complete: bool = True
+    """Whether all that follows from adding and subtracting groups was worked out."""
 
 
 def check_sizes(paths: Paths, published: Sequence[ClassValues]) -> None:
@@ -122,24 +127,81 @@ def bound_values(paths: Paths, published: Sequence[ClassValues]) -> Bounds:
     own, values, most, places = _possible(paths, published)
     least = np.zeros(len(own), dtype=np.int64)
     n_paths = len(paths.sizes)
-    for _ in range(_ROUNDS):
-        before = least.copy(), most.copy()
-        _narrow(least, most, own, paths.sizes)
-        for place, held in zip(places, published, strict=True):
-            inside = place >= 0
-            lower, upper = least[inside], most[inside]
-            _narrow(lower, upper, place[inside], held.counts)
-            least[inside], most[inside] = lower, upper
-        if (least > most).any() or (np.array_equal(before[0], least) and np.array_equal(before[1], most)):
-            break
+    sums = [(own, np.arange(len(own)), paths.sizes)]
+    for place, held in zip(places, published, strict=True):
+        inside = np.flatnonzero(place >= 0)
+        sums.append((place[inside], inside, held.counts))
+    _narrow_all(least, most, sums)
+    complete, subtracted = True, np.zeros(0, dtype=np.int64)
+    if (least < most).any() and not (least > most).any():
+        open_paths = np.unique(own[least != most])
+        found = subtract_all(_list_open(paths, published, open_paths, own, values, least))
+        complete, subtracted = found.complete, np.array(sorted(found.contradicted), dtype=np.int64)
+        sums.append(_list_sums(found, own, values))
+        _narrow_all(least, most, sums)
     wrong = np.zeros(n_paths, dtype=bool)
     wrong[own[least > most]] = True
     wrong |= _sums(most, own, n_paths) < paths.sizes
     wrong |= _sums(least, own, n_paths) > paths.sizes
+    wrong[subtracted] = True
     known = np.ones(n_paths, dtype=bool)
     known[own[least != most]] = False
     starts = np.searchsorted(own, np.arange(n_paths + 1)).astype(np.int64)
-    return Bounds(own, values, least, most, starts, known & ~wrong, np.flatnonzero(wrong))
+    return Bounds(own, values, least, most, starts, known & ~wrong, np.flatnonzero(wrong), complete)
+
+
+def _narrow_all(least: Ints, most: Ints, sums: Sequence[tuple[Ints, Ints, Ints]]) -> None:
+    """By all sums, until nothing changes or something contradicts itself."""
+    for _ in range(_ROUNDS):
+        before = least.copy(), most.copy()
+        for sums_of, entries, totals in sums:
+            _narrow(least, most, sums_of, entries, totals)
+        if (least > most).any() or (np.array_equal(before[0], least) and np.array_equal(before[1], most)):
+            break
+
+
+def _list_open(
+    paths: Paths, published: Sequence[ClassValues], open_paths: Ints, own: Ints, values: Ints, least: Ints
+) -> Iterator[tuple[frozenset[int], dict[int, int]]]:
+    """The open paths of every class, with the values that the others leave them."""
+    is_open = np.zeros(len(paths.sizes), dtype=bool)
+    is_open[open_paths] = True
+    settled = np.flatnonzero(~is_open[own] & (least > 0))
+    for release, held in enumerate(published):
+        classes = paths.classes[:, release]
+        members: dict[int, list[int]] = defaultdict(list)
+        for path in np.flatnonzero(is_open & (classes != ABSENT)).tolist():
+            members[int(classes[path])].append(path)
+        counts: dict[int, dict[int, int]] = {group: {} for group in members}
+        rows = zip(held.classes.tolist(), held.values.tolist(), held.counts.tolist(), strict=True)
+        for group, value, count in rows:
+            if group in counts:
+                counts[group][value] = count
+        groups = classes[own[settled]]
+        for group, value, count in zip(groups.tolist(), values[settled].tolist(), least[settled].tolist(), strict=True):
+            if group in counts:
+                counts[group][value] = counts[group].get(value, 0) - count
+        for group, found in members.items():
+            yield frozenset(found), counts[group]
+
+
+def _list_sums(found: Sums, own: Ints, values: Ints) -> tuple[Ints, Ints, Ints]:
+    """For every set of paths and value the entries that add up, and what they add up to."""
+    starts = np.searchsorted(own, np.arange(int(own.max(initial=-1)) + 2))
+    sums_of: list[int] = []
+    entries: list[int] = []
+    totals: list[int] = []
+    for members, counts in found.held.items():
+        number_of: dict[int, int] = {}
+        for path in members:
+            for entry in range(int(starts[path]), int(starts[path + 1])):
+                value = int(values[entry])
+                if value not in number_of:
+                    number_of[value] = len(totals)
+                    totals.append(counts.get(value, 0))
+                sums_of.append(number_of[value])
+                entries.append(entry)
+    return np.array(sums_of, dtype=np.int64), np.array(entries, dtype=np.int64), np.array(totals, dtype=np.int64)
 
 
 def _possible(paths: Paths, published: Sequence[ClassValues]) -> tuple[Ints, Ints, Ints, list[Ints]]:
@@ -182,13 +244,14 @@ def _possible(paths: Paths, published: Sequence[ClassValues]) -> tuple[Ints, Int
     return own, values, most, places
 
 
-def _narrow(least: Ints, most: Ints, sums_of: Ints, totals: Ints) -> None:
+def _narrow(least: Ints, most: Ints, sums_of: Ints, entries: Ints, totals: Ints) -> None:
     """Entries of one sum: each is at least the total less the most of the others, and at most less their least."""
     n_sums = len(totals)
-    room = (totals - _sums(most, sums_of, n_sums))[sums_of] + most
-    rest = (totals - _sums(least, sums_of, n_sums))[sums_of] + least
-    np.maximum(least, room, out=least)
-    np.minimum(most, rest, out=most)
+    lower, upper = least[entries], most[entries]
+    room = (totals - _sums(upper, sums_of, n_sums))[sums_of] + upper
+    np.maximum.at(least, entries, room)
+    rest = (totals - _sums(lower, sums_of, n_sums))[sums_of] + lower
+    np.minimum.at(most, entries, rest)
 
 
 def _sums(numbers: Ints, owners: Ints, n_owners: int) -> Ints:

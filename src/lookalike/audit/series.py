@@ -34,6 +34,9 @@ from lookalike.data.release import Grouped
 from lookalike.errors import RecipeError, counted
 
 _LOOKS = 20_000
+_TOO_MUCH = (
+    "not decided: too many groups of the releases overlap to work out what follows from adding and subtracting them"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -276,6 +279,8 @@ def _hold(promise: Promise, release: SeriesRelease, place: int, paths: Paths, se
     if model.about_identity:
         readings = [_identity(paths, place)]
     else:
+        if not seen[0].joint.bounds.complete:
+            return Held(release.name, str(promise), False, None, None, _TOO_MUCH)
         about = [one for one in seen if one.column.name == promise.column]
         if not about:
             raise RecipeError(f"{promise} is about a column that the releases do not share.")

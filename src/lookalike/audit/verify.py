@@ -370,15 +370,16 @@ def public_audit(audit: Audit) -> Audit:
 def _shows_level(audit: Audit, column: str | None) -> bool:
     """Whether the release shows how far a promise about this column (None: about identity) is kept.
 
-    Suppressed records count in the shares that values are compared with. Whom a matched row may belong to is in the
-    private graph, and what was redrawn is known to the owner alone.
+    Suppressed records count in the shares that values are compared with, and made-up rows do not: shares would tell
+    which values were made up. Whom a matched row may belong to is in the private graph, and what was redrawn is known
+    to the owner alone.
     """
     if audit.n_persons is not None:
         # Whose row it is, and so how many persons a group holds, is not published.
         return False
     if column is None:
         return audit.form != Matched.form
-    return shows_beliefs(audit) and not audit.n_suppressed
+    return shows_beliefs(audit) and not audit.n_suppressed and not audit.n_dummies
 
 
 def shows_beliefs(audit: Audit) -> bool:

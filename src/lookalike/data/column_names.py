@@ -47,6 +47,12 @@ SENSITIVE = """
     genotype genetic* sexualorientation crime offence offense conviction* debt debts creditscore vote
 """
 
+_CODED = """
+    rid sid seqn caseid studyid newid recid idnum caseno pnr lopnr hash pseudonym* token case* fallnummer
+    email* mail phone* telephone* mobile iban name fullname passport* account* resident* inmate* worker* child* pupil*
+    animal* rat rats mouse
+"""
+"""Of one person, if other columns are constant within their values."""
 _OWN_NUMBERS = """
     ssn socialsecurity* svnr ahv ahvnr mrn medicalrecord* nhsnumber steuernummer dni nif codicefiscale bsn cpf
     personnummer fodselsnummer cpr usubjid matrikelnummer
@@ -108,7 +114,9 @@ def may_number_persons(name: str) -> bool:
     words = words_of(name)
     if find_word(words, OUTSIDE) or find_word(words, SENSITIVE) or numbers_households(name):
         return False
-    return bool(numbers_records(name) or find_word(words, PERSONS))
+    return bool(
+        numbers_records(name) or find_word(words, PERSONS) or find_word(words, _CODED) or may_name_persons(name)
+    )
 
 
 @lru_cache(maxsize=16_384)

@@ -57,6 +57,11 @@ class PersonSettings:
                 "Linked rows show how many rows each person has, so it cannot be unknown to an attacker. Leave out "
                 "--number-of-rows unknown, or publish rows apart (--rows apart)."
             )
+        if self.rows == LINKED and self.contribution == 1:
+            raise RecipeError(
+                "Linked rows with one row per person link nothing. Publish one row per person (--rows one), or more of "
+                "them (--contribution C)."
+            )
         if self.rows == ONE and self.contribution not in (None, 1):
             raise RecipeError(
                 f"rows=one publishes one row per person, and contribution={self.contribution} allows more. Leave one "

@@ -7,14 +7,15 @@ AFTER = "after"
 """A release that was held against others without a series."""
 MODE_SENTENCES = {
     "after": (
-        "Held against earlier releases of the same people: someone who has all of them, and knows in which releases "
-        "and in which group of each a person is, stays within the promises of each release, as far as values that "
-        "follow from the numbers of all groups and multiplied chances tell."
+        "Held against earlier releases of the same people: someone who has all of them, knows in which releases "
+        "and in which group of each a person is, and does not use how they were made, stays within the promises of "
+        "each release, as far as values that follow from the numbers of all groups and multiplied chances tell."
     ),
     "checked": (
-        "Part of a series of releases, each held against all before it: someone who has all of them, and knows in "
-        "which releases and in which group of each a person is, stays within the promises of each release, as far as "
-        "values that follow from the numbers of all groups and multiplied chances tell."
+        "Part of a series of releases, each held against all before it: someone who has all of them, knows in "
+        "which releases and in which group of each a person is, and does not use how they were made, stays within the "
+        "promises of each release, as far as values that follow from the numbers of all groups and multiplied chances "
+        "tell."
     ),
     "frozen": (
         "Part of a series in cells that never change: someone who has all releases, and knows in which of them a "

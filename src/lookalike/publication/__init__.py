@@ -168,7 +168,7 @@ def publish(
         refuse_folding(recipe.persons)
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
-        lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, progress, reading)
+        lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, goes_to, progress, reading)
         made = publish_in_parts(
             lies_at,
             recipe,

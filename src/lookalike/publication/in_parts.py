@@ -79,6 +79,7 @@ def open_backend(
     recipe: Recipe,
     backend: str | None,
     part_rows: int | None,
+    goes_to: str | Path | None,
     progress: Progress,
     reading: dict[str, Any],
 ) -> tuple[Backend, Recipe, tuple[str, ...], tuple[str, ...]]:
@@ -92,6 +93,7 @@ def open_backend(
     from lookalike.files.releases.cells import column_entries
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
+    from lookalike.pipeline.series.registry import warn_of_known
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
     refuse_repeated(read, recipe.schema, recipe.persons)
@@ -110,7 +112,12 @@ def open_backend(
     ]
     lies_at = LocalBackend(plain_frame(data).with_columns(as_read), source=read.source)
     unit = "row" if data.persons is None else data.schema.unit_name
-    said = (*read.notes, *note_totals(read), *describe_frequent(recipe.schema, data.domains.quasi, unit))
+    said = (
+        *warn_of_known(goes_to, read, data),
+        *read.notes,
+        *note_totals(read),
+        *describe_frequent(recipe.schema, data.domains.quasi, unit),
+    )
     return lies_at, replace(recipe, schema=Schema(tuple(settled))), said, ("--part-rows", str(part_rows))
 
 

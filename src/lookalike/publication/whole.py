@@ -66,11 +66,10 @@ def publish_whole(
         names = None if prepared.data.owners is None else step.names
     else:
         from lookalike.pipeline.series.people import find_names
-        from lookalike.pipeline.series.registry import find_known, list_ledgers
+        from lookalike.pipeline.series.registry import warn_of_known
 
         names = find_names(read, prepared.data)
-        if ledgers := list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent):
-            warned = tuple(find_known(ledgers, read, prepared.data))
+        warned = warn_of_known(goes_to, read, prepared.data)
     warned += refuse_identifiers(prepared.data.domains)
     made = run(prepared, progress)
     if step is not None:

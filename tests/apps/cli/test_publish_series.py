@@ -35,7 +35,7 @@ def test_an_m_invariant_series_says_what_it_is(patients: Path, tmp_path: Path) -
     assert "m-invariant series" in (tmp_path / "second" / "README.txt").read_text(encoding="utf-8")
     assert lookalike("audit", fewer, tmp_path / "second").returncode == 0
     again = lookalike("publish", fewer, *ASKED, "--out", tmp_path / "third")
-    assert "WARNING: 299 of 299 records" in again.stderr
+    assert "WARNING: 299 of 299 persons" in again.stderr
 
 
 def test_a_series_needs_a_folder_and_one_piece(patients: Path, tmp_path: Path) -> None:

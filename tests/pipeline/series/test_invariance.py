@@ -165,11 +165,10 @@ def publish(patients: Sequence[Patient], folder: Path, number: int, m: int = 3, 
         sensitive="diagnosis",
         person="patient",
         model=f"l-diversity:{m}",
-        series="people",
         mode="m-invariant",
         destination=folder / f"release {number}",
         seed=number,
-        **more,
+        **{"series": "people"} | more,
     )
     made.write(folder / f"release {number}")
     return made
@@ -320,3 +319,38 @@ def test_carried_columns_that_let_a_reader_follow_rows_are_refused(tmp_path: Pat
             mode="m-invariant",
             destination=tmp_path / "out",
         )
+
+
+def test_no_figure_tells_which_values_were_made_up(tmp_path: Path) -> None:
+    """Two tables with flu and HIV exchanged: the folders say the same, although other values are made up."""
+    import json
+
+    said = []
+    for exchanged in (False, True):
+        folder = tmp_path / str(exchanged)
+        folder.mkdir()
+        patients = [
+            one._replace(diagnosis="flu" if (place % 2 == 0) != exchanged else "HIV")
+            for place, one in enumerate(draw_patients(20, Randomness(2)))
+        ]
+        publish(patients, folder, 1, m=2, series=f"people {exchanged}")
+        made = publish([patients[1], *patients[::2]], folder, 2, m=2, series=f"people {exchanged}")
+        assert made.release.withheld.n_dummies == 9
+        assert la.verify(folder / "2.csv", folder / "release 2").passed
+        assert made.audit.measured  # The owner sees all of it.
+        report = json.loads((folder / "release 2" / "report.json").read_text())
+        assert report["beliefs"] == []
+        del report["examples"]
+        said.append(((folder / "release 2" / "audit.json").read_text(), report))
+    assert said[0] == said[1]
+
+
+def test_a_release_with_people_who_wait_is_audited_again(tmp_path: Path) -> None:
+    patients = [one._replace(diagnosis="flu") for one in draw_patients(12, Randomness(3))]
+    patients[0] = patients[0]._replace(diagnosis="HIV")
+    made = publish(patients, tmp_path, 1, m=2)
+    second = publish(patients[2:], tmp_path, 2, m=2)
+    assert made.release.withheld.n_suppressed
+    assert second.release.withheld.n_dummies
+    assert la.verify(tmp_path / "1.csv", tmp_path / "release 1").passed
+    assert la.verify(tmp_path / "2.csv", tmp_path / "release 2").passed

@@ -102,6 +102,27 @@ def test_forms_that_cannot_be_read_together_are_refused_with_the_reason(
         publish(patients, tmp_path, "two", after=tmp_path / "three", algorithm=algorithm, model=model)
 
 
+def test_promises_about_values_against_who_knows_the_method_are_refused(tmp_path: Path) -> None:
+    patients = draw_patients(60, Randomness(1))
+    asked = {"adversary": "knows-method", "algorithm": "groups"}
+    with pytest.raises(Unsupported, match="diagnosis=l-diversity:2 is asked for against someone who knows"):
+        publish(patients, tmp_path, "one", series="stays", **asked)
+    others = draw_patients(60, Randomness(2), first=100)
+    publish(patients, tmp_path, "sizes", model="k-anonymity:4", **asked)
+    made = publish(others, tmp_path, "three", after=tmp_path / "sizes", model="k-anonymity:4", **asked)
+    assert made.audit.adversary == "knows-method"
+
+
+def test_an_earlier_release_whose_files_differ_is_refused(tmp_path: Path) -> None:
+    publish(draw_patients(60, Randomness(1)), tmp_path, "one")
+    table = tmp_path / "one" / "release.csv"
+    first, second, *rest = table.read_text().splitlines(keepends=True)
+    old = second.strip().split(",")[-1]
+    table.write_text("".join([first, second.replace(old, "cold" if old != "cold" else "flu"), *rest]))
+    with pytest.raises(DataError, match="disagree"):
+        publish(draw_patients(60, Randomness(2), first=100), tmp_path, "two", after=tmp_path / "one")
+
+
 def test_a_changed_value_is_refused(tmp_path: Path) -> None:
     patients = draw_patients(60, Randomness(1))
     publish(patients, tmp_path, "one", series="stays")
@@ -153,12 +174,31 @@ def test_people_in_a_ledger_are_noticed_without_the_series(tmp_path: Path) -> No
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     both = [*patients[:20], *draw_patients(40, Randomness(2), first=100)]
-    assert any("20 of 60 records" in note for note in publish(both, elsewhere, "two").notes)
-    # Without the person column whole rows are compared.
-    (known,) = [note for note in publish(both, elsewhere, "three", person=None).notes if "WARNING" in note]
+    assert any("20 of 60 persons" in note for note in publish(both, elsewhere, "two").notes)
+    # The column that the ledger knows them by is enough, and it may have several rows per person.
+    assert any("20 of 60 persons" in note for note in publish(both, elsewhere, "three", person=None).notes)
+    again = [*both, *(one._replace(diagnosis="flu") for one in both)]
+    for rows in ({"rows": "apart"}, {"rows_are_persons": True, "person": None}):
+        made = publish(again, elsewhere, f"several {len(rows)}", model="k-anonymity:4", **rows)
+        assert any("20 of 60 persons" in note for note in made.notes)
+    # Without it whole rows are compared.
+    frame = pl.DataFrame(both).drop("patient")
+    made = la.publish(frame, qi=QI, sensitive="diagnosis", model="k-anonymity:4", destination=elsewhere / "five")
+    (known,) = [note for note in made.notes if "WARNING" in note]
     assert 20 <= int(known.split()[1]) <= 30
+    assert "of 60 records" in known
     few = [*patients[:5], *draw_patients(40, Randomness(2), first=100)]
     assert not any("WARNING" in note for note in publish(few, elsewhere, "four").notes)
+
+
+def test_people_in_a_ledger_are_noticed_in_parts(tmp_path: Path) -> None:
+    patients = draw_patients(2_000, Randomness(1))
+    asked = {"qi": QI, "sensitive": "diagnosis", "person": "patient", "model": "k-anonymity:4", "algorithm": "mondrian"}
+    table = write(tmp_path / "all.csv", patients)
+    made = la.publish(table, series="stays", destination=tmp_path / "one", **asked)
+    made.write(tmp_path / "one", report="brief")
+    again = la.publish(table, part_rows=1_000, out=tmp_path / "two", **asked)
+    assert any("2,000 of 2,000 persons" in note for note in again.notes)
 
 
 def test_the_ledger_is_private_and_holds_no_identifier(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ which are the ones a report shows.
 
 Shares of sensitive values are those of the published values. In a report that goes with its release, ceilings are left
 out where records were suppressed: they follow from the original's shares, which would reveal what the suppressed had.
+Where rows were made up, beliefs and shares are left out altogether.
 """
 
 from __future__ import annotations
@@ -143,7 +144,8 @@ class Basis:
             self,
             asked_adversary=self.adversary,
             audit=public_audit(self.audit),
-            seen=self.seen if shown else {},
+            # How frequent values are among records would tell which values were made up.
+            seen=self.seen if shown and not self.audit.n_dummies else {},
             crowds=self.crowds if shown else {},
             losses=losses,
             loss_by_column=by_column,
@@ -252,7 +254,7 @@ def belief_table(basis: Basis, index: int) -> BeliefTable:
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
     # How often each value is published, made-up records set aside: what the audit found, all less the suppressed.
     counts = seen.prior
-    if basis.form != Perturbed.form and basis.withheld.n_suppressed and not seen.counts_persons:
+    if basis.form != Perturbed.form and basis.withheld.suppressed and not seen.counts_persons:
         counts = counts - basis.withheld.suppressed[index]
     shares = np.asarray(counts / max(total_of(counts), 1))
     highest = np.zeros(len(seen.prior))

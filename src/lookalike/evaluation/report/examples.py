@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, texts_of
-from lookalike.data.release import Bucketized, Extents, Grouped, Perturbed, Ranges, Release, take
+from lookalike.data.release import COUNTERFEITS, Bucketized, Extents, Grouped, Perturbed, Ranges, Release, take
 from lookalike.data.taxonomy import MISSING, ROOT
 from lookalike.data.worlds import World, bounds_of, draw_rows, pick_dummies
 from lookalike.errors import DataError
@@ -211,7 +211,7 @@ def _known_after(folder: ReleaseFolder, people: Mixture, rows: Rows) -> list[lis
     after = people.after
     if isinstance(after, Bucketized | Perturbed):
         return [_value_texts(domain, after.quasi[rows, place]) for place, domain in enumerate(after.domains.quasi)]
-    ((table, listed),) = folder.manifest.tables.items()
+    ((table, listed),) = ((name, held) for name, held in folder.manifest.tables.items() if name != COUNTERFEITS)
     fields = {field.name: field for field in listed}
     texts = []
     for place, domain in enumerate(after.domains.quasi):

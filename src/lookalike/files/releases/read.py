@@ -170,6 +170,10 @@ class ReleaseFolder:
         declared = self._columns[COUNTERFEITS]
         return dict(zip(declared.buckets().tolist(), declared.counts().tolist(), strict=True))
 
+    def check_files(self) -> None:
+        """DataError if a CSV file says something else than its Parquet file."""
+        self._columns  # noqa: B018
+
     @cached_property
     def _columns(self) -> dict[str, _PublishedColumns]:
         """Its tables as text: every CSV file, held against its Parquet file."""

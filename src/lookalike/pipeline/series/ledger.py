@@ -360,10 +360,10 @@ def check_writable(folder: Path) -> None:
     check_target(folder, marker=MARKER, overwrite=True)
 
 
-def count_known(ledger: Ledger, persons: Sequence[str], rows: Sequence[str]) -> int:
-    """How many of these digests of persons the ledger has; without any, how many of those of rows."""
-    known = set(ledger.people["person" if persons else "row"].to_list())
-    return sum(one in known for one in persons or rows)
+def count_known(ledger: Ledger, column: str, digests: Sequence[str]) -> int:
+    """How many of these digests, of persons or of rows, the ledger has."""
+    known = set(ledger.people[column].to_list())
+    return sum(one in known for one in digests)
 
 
 def describe_ledger(ledger: Ledger) -> str:

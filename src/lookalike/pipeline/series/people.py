@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from lookalike.audit.reading import Ints
-from lookalike.data.microdata import Codes, Domain, Microdata, Table, texts_of
+from lookalike.data.microdata import Codes, Column, Domain, Microdata, Table, texts_of
 from lookalike.errors import AuditFailed, DataError, RecipeError, counted, quoted
 from lookalike.files.releases.private import PEOPLE
 from lookalike.pipeline.run import MadeWhole
@@ -81,6 +81,12 @@ def name_records(table: Table | None, data: Microdata) -> list[str]:
     column = table[unit.name]
     texts = texts_of(column.values, column.type)
     return [texts[code] for code in data.owners.tolist()]
+
+
+def name_persons(column: Column) -> list[str]:
+    """Each different person of a column that says whose row it is, once."""
+    texts = texts_of(column.values, column.type)
+    return [texts[code] for code in np.unique(column.codes).tolist() if code < len(texts)]
 
 
 def name_rows(data: Microdata) -> list[str]:

@@ -19,6 +19,8 @@ import numpy as np
 
 from lookalike.audit.reading import Ints
 from lookalike.audit.series import SeriesAudit, refuse_model
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Attribute, Schema
 from lookalike.data.series_modes import AFTER, CHECKED, FROZEN, M_INVARIANT, MODES
@@ -234,12 +236,25 @@ def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: di
         if (reason := refuse_model(promise)) is not None:
             raise Unsupported(f"{promise} cannot be held against several releases: {reason}.")
     refuse_form(prepared.algorithm.form, "This release")
+    if asked.mode in (None, CHECKED):
+        _refuse_method(prepared.promises, prepared.recipe.adversary)
     step = Step(prepared=prepared, names=name_records(table, data), rows=name_rows(data))
     if asked.ledger is not None:
         _open_ledger(step, asked, data)
     for release, original in asked.after:
         step.before.append(_open_earlier(step, release, original, data, reading))
     return _with_mode(step)
+
+
+def _refuse_method(promises: Sequence[Promise], adversary: str) -> None:
+    """Refuse promises about values against somebody who knows the method: releases are read together without it."""
+    broken = [str(promise) for promise in promises if not promise.model.about_identity]
+    if adversary == KNOWS_METHOD and broken:
+        raise Unsupported(
+            f"{broken[0]} is asked for against someone who knows the method, and several releases are held together "
+            "against someone who reads them. Protect against that reader (--adversary reads-release), or promise "
+            "k-anonymity alone."
+        )
 
 
 def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
@@ -298,6 +313,7 @@ def _nowhere(data: Microdata) -> Ints:
 def _open_earlier(step: Step, release: Path, original: Any, data: Microdata, reading: dict[str, Any]) -> Before:
     opened_folder = find_release(release).path
     contents, opened, class_of_row = read_contents(opened_folder)
+    opened.check_files()
     name = f"the release in {release}"
     unit = data.schema.person or data.schema.household
     if original is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from lookalike.data.microdata import Microdata, Table
 from lookalike.errors import LookalikeError, RecipeError, counted, quoted
 from lookalike.pipeline.series.ledger import MARKER, Ledger, count_known, describe_ledger, ledger_folder, read_ledger
-from lookalike.pipeline.series.people import digest, find_names, name_rows
+from lookalike.pipeline.series.people import digest, name_persons, name_rows
 from lookalike.untrusted import load_json, read_text
 
 _WARN_FROM = Fraction(1, 5)
@@ -29,7 +29,7 @@ def _state_file() -> Path:
     return base / "lookalike" / "series.json"
 
 
-def list_ledgers(beside: Path | None = None) -> list[Path]:
+def _list_ledgers(beside: Path | None = None) -> list[Path]:
     """The folders of all known ledgers that are there."""
     listed = [Path(path) for path in _read_paths()]
     if beside is not None and beside.is_dir():
@@ -102,26 +102,41 @@ def find_ledger(name: str | Path, parent: Path | None) -> Path:
     return own
 
 
-def find_known(ledgers: Sequence[Path], table: Table, data: Microdata) -> list[str]:
-    """What to say about a table whose people, or rows, are in one of these ledgers, when it is published without it."""
-    names, rows, said = find_names(table, data) or [], name_rows(data), []
+def warn_of_known(goes_to: str | Path | None, table: Table, data: Microdata) -> tuple[str, ...]:
+    """What to say about a table whose people, or rows, are in a ledger, when it is published without a series.
+
+    People are looked for by the column that the ledger recognises them by, whatever role it has in this table and
+    however many rows a person has, and by the one that says whose row it is. Otherwise whole rows are compared.
+    """
+    ledgers = _list_ledgers(None if goes_to is None else Path(goes_to).absolute().parent)
+    rows = name_rows(data) if ledgers else []
+    said: list[str] = []
     for folder in ledgers:
         try:
             ledger = read_ledger(folder)
         except LookalikeError:
             said.append(f"The ledger in {folder} cannot be read, so nobody knows whether these people are in it.")
             continue
-        n_known = _count_known_people(ledger, names, rows)
-        if n_known and Fraction(n_known, max(data.n_rows, 1)) >= _WARN_FROM:
-            share = n_known / data.n_rows
+        n_known, n_all, noun = _look_for(ledger, table, data, rows)
+        if n_known and Fraction(n_known, n_all) >= _WARN_FROM:
             said.append(
-                f"WARNING: {n_known:,} of {counted(data.n_rows, 'record')} ({share:.0%}) are of people in the "
+                f"WARNING: {n_known:,} of {counted(n_all, noun)} ({n_known / n_all:.0%}) are in the "
                 f"{describe_ledger(ledger)}. Two releases of the same people, read together, can reveal what each of "
                 f"them hides. Publish with --series {quoted(ledger.name)} to have them checked together."
             )
-    return said
+    return tuple(said)
 
 
-def _count_known_people(ledger: Ledger, names: Sequence[str], rows: Sequence[str]) -> int:
-    persons = [digest(ledger.key, "person", name) for name in names]
-    return count_known(ledger, persons, [digest(ledger.key, "row", row) for row in rows])
+def _look_for(ledger: Ledger, table: Table, data: Microdata, rows: Sequence[str]) -> tuple[int, int, str]:
+    """How many people of the table are in the ledger, of how many; of its rows, where no column tells people."""
+    unit = data.schema.person or data.schema.household
+    columns = [ledger.recognised_by, "" if unit is None else unit.name] if ledger.recognised_by else []
+    found = []
+    for column in dict.fromkeys(name for name in columns if name in table.names):
+        names = name_persons(table[column])
+        digests = [digest(ledger.key, "person", name) for name in names]
+        found.append((count_known(ledger, "person", digests), len(names), "person"))
+    if found:
+        return max(found)
+    digests = [digest(ledger.key, "row", row) for row in rows]
+    return count_known(ledger, "row", digests), len(rows), "record"
