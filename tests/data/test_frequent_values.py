@@ -111,6 +111,13 @@ def test_what_contradicts_is_refused() -> None:
         la.synthesize(towns(), epsilon=1, schema=Schema((Attribute(**spec),)))
 
 
+def test_no_scheme_is_made_of_values_that_became_other(tmp_path: Path) -> None:
+    listed = Schema((Attribute(name="town", role=Role.QUASI, values=("Bern",), others=True),))
+    for asked in ({"qi": ["town"]}, {"schema": listed, "qi": (), "frequent": {}}):
+        with pytest.raises(Unsupported, match='No scheme can be made of "town"'):
+            publish(towns(), algorithm="mondrian-strict", scheme_out=tmp_path / "scheme.yaml", **asked)
+
+
 def test_settings_of_cells_are_checked() -> None:
     schema = Schema.of(qi=["town"])
     assert wants_frequent(set_cells(schema, {"town": 3})["town"])

@@ -78,3 +78,18 @@ def test_a_single_text_names_a_column() -> None:
     made = la.publish(TABLE, qi="age", sensitive="ill", model="k-anonymity:2", numeric="age")
     assert made.audit.passed
     assert list(made.frame().columns) == ["age", "ill"]
+
+
+def test_arguments_for_spark_are_left_to_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    import lookalike.publication as publication
+
+    def opened(
+        table: object, recipe: object, backend: str, part_rows: object, progress: object, reading: object
+    ) -> None:
+        raise InterruptedError(reading)
+
+    monkeypatch.setattr(publication, "open_backend", opened)
+    with pytest.raises(InterruptedError, match="spark.executor.memory"):
+        la.publish(
+            "people", qi="age", model="k-anonymity:2", out="x", backend="spark", conf={"spark.executor.memory": "4g"}
+        )

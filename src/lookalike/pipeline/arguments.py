@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from lookalike.errors import RecipeError, quoted
 from lookalike.models import MODELS
 from lookalike.models.shared.spelling import find_meant
+from lookalike.pipeline.backends import SPARK, Backend
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -52,11 +53,19 @@ def explain_arguments(function: Callable[_Given, _Result]) -> Callable[_Given, _
 
     @wraps(function)
     def call(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
-        _check_names(function.__name__, signature, kwargs)
+        if not _is_for_spark(args, kwargs):
+            _check_names(function.__name__, signature, kwargs)
         _check_places(function.__name__, signature, args, kwargs)
         return function(*args, **kwargs)
 
     return call
+
+
+def _is_for_spark(args: tuple[Any, ...], given: Mapping[str, Any]) -> bool:
+    """Whether a table is read by Spark, whose reader has arguments of its own."""
+    table = args[0] if args else given.get("table")
+    is_frame = type(table).__module__.startswith("pyspark.")
+    return given.get("backend") == SPARK or is_frame or isinstance(table, Backend)
 
 
 def _check_names(function: str, signature: inspect.Signature, given: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.ends import Ends, Step, round_ends
 from lookalike.data.folding import fold_for, parse_folds
-from lookalike.data.frequent_values import describe_frequent, set_cells
+from lookalike.data.frequent_values import describe_frequent, set_cells, wants_frequent
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_settings import APART, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import number_pairs
@@ -146,6 +146,7 @@ def prepare(
     table must allow some release of its own records that keeps the promises; not so where rows are made up.
     """
     if recipe.for_scheme:
+        _refuse_others(recipe.schema)
         # Cells of a scheme do not overlap, and a cell that says nothing would overlap all others.
         recipe = replace(recipe, schema=limit_sets(recipe.schema, 0))
     given = recipe.schema
@@ -187,6 +188,17 @@ def prepare(
         table=whole,
         rows_by_order=used is not None,
     )
+
+
+def _refuse_others(schema: Schema) -> None:
+    """Raise `Unsupported` where values of the table become "(other)": to a scheme these are values of other tables."""
+    names = [quoted(one.name) for one in schema.quasi if wants_frequent(one) or (one.others and one.values is not None)]
+    if names:
+        raise Unsupported(
+            f"No scheme can be made of {', '.join(names)}: values of this table become (other), which in a scheme "
+            "stands for values that this table does not have. Name a tree of groups (taxonomy: {tree: ...}), or leave "
+            "--scheme-out out."
+        )
 
 
 def _find_use_of_order(given: PersonSettings, data: Microdata, *, left_out: bool) -> str | None:

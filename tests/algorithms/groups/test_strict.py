@@ -11,10 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+import lookalike as la
 from lookalike.algorithms.groups import EFFORTS, Groups, Run, columns, strict
 from lookalike.algorithms.groups.columns import pure_zones, tables_for, transversals, zones_of
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, plan_sizes, rooms_for
@@ -355,3 +357,12 @@ def test_sizes_planned_for_two_blocks_are_planned_at_all() -> None:
     plan = plan_sizes([counts], [[Fraction(1, 3)] * 7], 1)
     assert plan is not None
     assert sorted(set(plan.sizes.tolist())) == [3, 4]
+
+
+def test_too_many_values_to_lay_out_are_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strict, "_MOST_PLACES", 100)
+    frame = pl.DataFrame({"age": list(range(30)), "pay": list(range(30))})
+    asked = {"qi": ["age"], "sensitive": "pay", "model": "t-closeness:0.3,distance=ordered", "algorithm": "groups"}
+    with pytest.raises(Unsupported, match=r"30 different values in 30 rows .*--round COLUMN=STEP"):
+        la.publish(frame, adversary="knows-method", **asked)
+    la.publish(frame, adversary="reads-release", **asked)

@@ -288,3 +288,13 @@ def test_what_follows_from_a_quasi_identifier_is_one_with_the_reason() -> None:
     assert roles["creatinine"][0] is Role.QUASI
     assert 'follows from "province"' in roles["creatinine"][1]
     assert roles["age"][1].startswith('"age" in its name')
+
+
+def test_dates_that_fit_two_formats_are_dates_and_no_identifiers() -> None:
+    texts = column(
+        "x", [f"{day:02}/{month:02}/20{year}" for day in range(1, 13) for month, year in ((1, 10), (2, 11))] * 3
+    )
+    unclear = Column(texts.name, texts.type, np.arange(24, dtype=np.int32), texts.values, question="Which is it?")
+    role, reason = suggest_role(unclear)
+    assert role is Role.QUASI
+    assert "say first how they are written" in reason

@@ -220,3 +220,29 @@ def test_a_cell_that_may_hide_too_many_values_has_no_examples(tmp_path: Path) ->
     la.publish(table, schema=schema, model="k-anonymity:9", algorithm="mondrian").write(tmp_path / "out", report="full")
     assert json.loads((tmp_path / "out" / "report.json").read_text())["examples"] is None
     assert la.verify(table, tmp_path / "out").passed
+
+
+def test_a_release_that_counts_made_up_rows_has_examples(tmp_path: Path) -> None:
+    people = pl.DataFrame(
+        {
+            "who": [*range(60)],
+            "age": [20 + row % 9 for row in range(60)],
+            "ill": ["abcde"[row % 5] for row in range(60)],
+        }
+    )
+    made = la.publish(
+        people,
+        qi=["age"],
+        sensitive="ill",
+        person="who",
+        model="l-diversity:3",
+        series="stays",
+        mode="m-invariant",
+        destination=tmp_path / "first",
+    )
+    made.write(tmp_path / "first")
+    folder = ReleaseFolder(tmp_path / "first")
+    assert set(folder.manifest.tables) == {"release", "counterfeits"}
+    shown = make_up_examples(folder)
+    assert shown is not None
+    assert shown.after

@@ -24,13 +24,15 @@ from lookalike.algorithms.shared.matchers import Records
 from lookalike.algorithms.shared.method import combine_ceilings, find_column
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import GroupRule, Requirement
-from lookalike.errors import Infeasible
+from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import NODE, SET, Axes
 from lookalike.kernels.matching import sort_by_costliest
 from lookalike.randomness import Randomness
 
 # Groups in a box, at least: with fewer, too few records of a column lie near each other.
 _LEAST_GROUPS = 200
+# Records times values that columns of one value each are laid out for: a gigabyte.
+_MOST_PLACES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,11 @@ def _layout(
     """
     n_rows = int(counts.sum())
     if not all(requirement.only_ceilings for requirement in plan.requirements):
+        if n_rows * np.count_nonzero(counts) > _MOST_PLACES:
+            raise Unsupported(
+                f"{np.count_nonzero(counts):,} different values in {n_rows:,} rows are too many to lay out against an "
+                "attacker who knows the method. Publish ranges (--round COLUMN=STEP), or use --adversary reads-release."
+            )
         quotas = proportional_quotas(counts, plan.rule, plan.requirements[0].column or 0)
         if quotas is not None and len(quotas) == 1:
             remark(_single_group(n_rows))

@@ -217,6 +217,8 @@ def _by_values(column: Column, words: frozenset[str], around: _Around) -> tuple[
         )
     if column.name in around.alike:
         return Role.CARRIED, f"{around.alike[column.name]}, which others rarely know; {_UNLIKE}"
+    if column.question:
+        return Role.QUASI, "its texts look like dates, which others may know; say first how they are written"
     if n_rows > _ENOUGH_ROWS and column.type is ValueType.STRING and share >= MOSTLY:
         return Role.IDENTIFIER, "it is text, and nearly every row has its own"
     if n_rows > _ENOUGH_ROWS and column.type is ValueType.INTEGER and share == 1:
