@@ -25,6 +25,7 @@ from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
+from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.examples import Examples
@@ -123,6 +124,7 @@ class Report:
     attacks_not_made: dict[str, str] = field(default_factory=dict)
     answers: tuple[Answered, ...] = ()
     uses: tuple[UseLine, ...] = ()
+    before_after: BeforeAfter | None = None
     tradeoff: Tradeoff | None = None
     left_out: tuple[str, ...]
     """What was not evaluated, and why."""
@@ -224,6 +226,7 @@ _LEFT_OUT_IF_EMPTY = (
     "numbers",
     "against_rows",
     "ends_sentence",
+    "before_after",
 )
 
 
@@ -329,12 +332,15 @@ def _round_scores(evaluation: Evaluation) -> dict[str, Any]:
         "answers": tuple(
             Answered(
                 line.columns,
+                line.selectivity,
+                line.n_queries,
                 round(line.median, 2),
                 round(line.coverage, 2),
                 tuple(round(share, 2) for share in line.shares),
             )
             for line in evaluation.answers
         ),
+        "before_after": None if evaluation.before_after is None else evaluation.before_after.round(),
         "uses": tuple(
             UseLine(line.what, round(line.original, 2), round(line.release, 2))
             for line in (() if compared is None else compared.lines)
