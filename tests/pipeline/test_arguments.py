@@ -114,10 +114,8 @@ def test_a_single_text_names_a_column() -> None:
 def test_arguments_for_spark_are_left_to_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     import lookalike.publication as publication
 
-    def opened(
-        table: object, recipe: object, backend: str, part_rows: object, progress: object, reading: object
-    ) -> None:
-        raise InterruptedError(reading)
+    def opened(*arguments: object) -> None:
+        raise InterruptedError(arguments[-1])
 
     monkeypatch.setattr(publication, "open_backend", opened)
     with pytest.raises(InterruptedError, match="spark.executor.memory"):

@@ -201,9 +201,9 @@ def same_figure(stated: object, figure: float) -> bool:
 def _shows_domain(domain: Domain, n_suppressed: int) -> bool:
     """Whether the folder shows what the losses of a generalised column are measured against.
 
-    All values together, the published ends of ranges, or declared ends, do. A taxonomy made by a rule counts the different
-    values of the original below each node, and an observed end, or the only missing value, may be that of a suppressed
-    record. "(other)" counts as all the values that it stands for, which are named nowhere.
+    All values together, the published ends of ranges, or declared ends, do. A taxonomy made by a rule counts the
+    different values of the original below each node, and an observed end, or the only missing value, may be that of a
+    suppressed record. "(other)" counts as all the values that it stands for, which are named nowhere.
     """
     if domain.n_outside > 1 or (domain.taxonomy is not None and not domain.declared):
         return False
