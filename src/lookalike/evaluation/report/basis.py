@@ -15,7 +15,7 @@ Where rows were made up, beliefs and shares are left out altogether.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
+from lookalike.data.cell_kinds import describe_cells
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
@@ -108,6 +109,8 @@ class Basis:
     """What the command says about the ends of ranges."""
     series: str | None = None
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
     """Whether this is for the owner of the original alone."""
 
@@ -170,6 +173,7 @@ class Basis:
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
             known["advice"] = review(made).sentences
             known["numbers"] = describe_numbers(made)
+            known["cells"] = describe_cells(made.release)
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(
@@ -217,6 +221,7 @@ class Basis:
             loss_by_column=loss_by_column,
             series=series,
             persons=persons,
+            cells=describe_cells(release),
         )
 
 
