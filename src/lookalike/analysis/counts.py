@@ -286,7 +286,7 @@ def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
     layout = _Layout.of(*distinct_rows(release.quasi[:, asked]), release.sensitive[:, redrawn])
     sums = layout.sum_queries(queries, None, weights)
     errors = np.sqrt(np.maximum(sums[:, 1] - sums[:, 0], 0.0))
-    matching = layout.sum_queries(queries, None, ())[:, 0] if redrawn else sums[:, 0]
+    matching = sums[:, 3]
     known = np.clip(sums[:, 0], 0.0, matching)
     least, most = np.where(errors > 0, 0.0, known), np.where(errors > 0, matching, known)
     return Answers(sums[:, 0], errors, *_bounds(least, most, release), Law.EXACT)
@@ -352,12 +352,12 @@ class _Layout:
         return cls(np.ascontiguousarray(cells, dtype=np.int32), starts, keys % len(values), counts, values)
 
     def sum_queries(self, queries: Queries, columns: Sequence[Any] | None, weights: Any) -> Numbers:
-        """[queries, 3] sums of the kernel; without `columns` cells are codes, and a mask is their shares."""
-        found = np.zeros((len(queries), 3))
+        """[queries, 4] sums of the kernel; without `columns` cells are codes, and a mask is their shares."""
+        found = np.zeros((len(queries), 4))
 
         def work(block: Places, asked: Places) -> None:
             shares = self._shares(queries, columns, block)
-            sums = np.zeros((3, len(block)))
+            sums = np.zeros((4, len(block)))
             nothing = np.zeros((2, 0, len(block))), np.zeros((0, len(block)))
             self._sum_entries(shares, asked, _joint_weights(weights, self.values, block), sums, *nothing)
             found[block] = sums.T
@@ -428,7 +428,9 @@ class _Layout:
         np.add.at(mass, unit, counts * weight)
         np.add.at(square, unit, counts * weight * weight)
         sums[:3] += [(mass * share).sum(axis=0), (square * share).sum(axis=0), (square * share * share).sum(axis=0)]
-        if len(sums) > 3:
+        if len(sums) == 4:
+            sums[3] += (np.bincount(unit, self.counts, len(self.cells))[:, None] * share).sum(axis=0)
+        else:
             sums[3] += (mass * (share >= 1.0)).sum(axis=0)
             sums[4] += (mass * (share > 0.0)).sum(axis=0)
             sums[5] += (mass * mass * share * (1.0 - share)).sum(axis=0)

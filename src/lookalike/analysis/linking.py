@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-_OF_NOISE, _OF_REST = 0.7, 0.14
+_OF_NOISE, _OF_REST = 0.7, 0.2
 """By how much of the noise of least squares, and of the square of the difference that is not followed, the variance of
-an answer grows. Tried on releases of all sizes, linked and unlinked (`python benchmarks/coverage.py`)."""
+an answer grows. Tried on releases of all sizes, linked and unlinked (`python benchmarks/intervals.py`)."""
 _MIXED, _SORTED = 0.9, 0.7
 """From that share of the variance of K within buckets on rows count as mixed; up to the other as sorted into them."""
 _TINY = 1e-300

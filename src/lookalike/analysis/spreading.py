@@ -20,7 +20,7 @@ weight in the cells where it is wanted, minus what the other pieces of those cel
 taxonomies the e are independent, and the variance of the answer is s times the sum of g^2. Along an axis neighbours
 deviate together, as a walk does: then it is s times the mean square of the cumulated g.
 
-How large s is was tried on releases of all methods (`python benchmarks/coverage.py`). It grows with how much of its
+How large s is was tried on releases of all methods (`python benchmarks/intervals.py`). It grows with how much of its
 column a cell covers, and with the root of how many records stand behind it: of large groups little is certain.
 """
 

@@ -30,7 +30,8 @@ def sum_entries(shares, offsets, columns, cells, starts, value_of_entry, counts,
     [units, columns]; the entries of unit u are starts[u]:starts[u + 1]. p is the product of the unit's shares. m is the
     sum of count w over its entries and m2 that of count w^2, w being the weight [values, queries] of the entry's value.
 
-    sums [3 or 6, queries]; the last three are the sums of m where p is 1, of m where p is above 0, of m^2 p (1 - p).
+    sums [4 or 6, queries]; after the first three, either the sum of count p, or the sums of m where p is 1, of m where
+    p is above 0 and of m^2 p (1 - p).
     by_value [2, values, queries] gets the sums of count p and count p (1 - p) for each value, and by_cell [all cells,
     queries] those of m times the other columns' shares for each cell, unless they have room for none.
     """
@@ -40,8 +41,10 @@ def sum_entries(shares, offsets, columns, cells, starts, value_of_entry, counts,
         _shares_of(shares, offsets, cells, unit, columns, share)
         mass[:] = 0.0
         square[:] = 0.0
+        size = 0.0
         for place in range(starts[unit], starts[unit + 1]):
             value, count = value_of_entry[place], counts[place]
+            size += count
             for query in range(n_queries):
                 weight = count * weights[value, query]
                 mass[query] += weight
@@ -54,7 +57,10 @@ def sum_entries(shares, offsets, columns, cells, starts, value_of_entry, counts,
             sums[0, query] += mass[query] * share[query]
             sums[1, query] += square[query] * share[query]
             sums[2, query] += square[query] * share[query] * share[query]
-        if len(sums) > 3:
+        if len(sums) == 4:
+            for query in range(n_queries):
+                sums[3, query] += size * share[query]
+        else:
             for query in range(n_queries):
                 sums[3, query] += mass[query] * (share[query] >= 1.0)
                 sums[4, query] += mass[query] * (share[query] > 0.0)

@@ -203,6 +203,8 @@ class Report:
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON; what nobody needs to be told (repeated persons, identifiers, rounded ends) is left out."""
         plain = asdict(self)
+        if self.before_after is not None:
+            plain["before_after"] = self.before_after.to_plain()
         return {name: value for name, value in plain.items() if value or name not in _LEFT_OUT_IF_EMPTY}
 
     @cached_property
