@@ -13,21 +13,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import OnValues, score_known
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
-from lookalike.attacks.shared.judging import finding, judge_records
+from lookalike.attacks.shared.judging import add_control, finding, judge_records
 from lookalike.attacks.shared.persons import refuse_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes, rank_within
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
-from lookalike.progress import Progress
+from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
@@ -64,13 +64,27 @@ class DeFinettiAttack(OnValues):
         return refuse_linked(target)
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
-        dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)
+        dealing, learnt, n_rounds, settled = self._settle_once(where, column, rng, progress)
         found = judge_records(where, column, learnt, within="unit", progress=progress)
         guesses = _guesses_about_people(where, dealing, found.guesses)
         score = score_known(where.target.original, column, guesses)
         said = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
         figures = {"rounds": float(n_rounds), "settled": float(settled)}
-        return finding(self, where.target, column, found, score, said, figures)
+        made = finding(self, where.target, column, found, score, said, figures)
+        return add_control(made, where.target, column, learnt, "unit", rng.child(column))
+
+    def fit(self, where: Whereabouts, column: int, rng: Randomness) -> NaiveBayes:
+        """What it learns from the release about a sensitive column."""
+        return self._settle_once(where, column, rng, silent)[1]
+
+    def _settle_once(
+        self, where: Whereabouts, column: int, rng: Randomness, progress: Progress
+    ) -> tuple[Dealing, NaiveBayes, int, bool]:
+        """The dealing that it comes to: once per target."""
+        known, key = where.target.worked_out, f"dealt, {column}, {self}"
+        if key not in known:
+            known[key] = self._settle_dealing(where, column, rng.child(column), progress)
+        return cast(tuple[Dealing, NaiveBayes, int, bool], known[key])
 
     def _settle_dealing(
         self, where: Whereabouts, column: int, rng: Randomness, progress: Progress
