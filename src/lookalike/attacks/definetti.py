@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class DeFinettiAttack(OnValues):
         return refuse_linked(target)
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
-        dealing, learnt, n_rounds, settled = self._settle_once(where, column, rng, progress)
+        dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)
         found = judge_records(where, column, learnt, within="unit", progress=progress)
         guesses = _guesses_about_people(where, dealing, found.guesses)
         score = score_known(where.target.original, column, guesses)
@@ -75,16 +75,7 @@ class DeFinettiAttack(OnValues):
 
     def fit(self, where: Whereabouts, column: int, rng: Randomness) -> NaiveBayes:
         """What it learns from the release about a sensitive column."""
-        return self._settle_once(where, column, rng, silent)[1]
-
-    def _settle_once(
-        self, where: Whereabouts, column: int, rng: Randomness, progress: Progress
-    ) -> tuple[Dealing, NaiveBayes, int, bool]:
-        """The dealing that it comes to: once per target."""
-        known, key = where.target.worked_out, f"dealt, {column}, {self}"
-        if key not in known:
-            known[key] = self._settle_dealing(where, column, rng.child(column), progress)
-        return cast(tuple[Dealing, NaiveBayes, int, bool], known[key])
+        return self._settle_dealing(where, column, rng.child(column), silent)[1]
 
     def _settle_dealing(
         self, where: Whereabouts, column: int, rng: Randomness, progress: Progress

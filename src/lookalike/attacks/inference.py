@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.attacks.shared.attack import OnValues, majority
 from lookalike.attacks.shared.control import Guess, People, Seen, points_of
-from lookalike.attacks.shared.judging import guess_with
+from lookalike.attacks.shared.judging import Classifier, guess_with, name_learned
 from lookalike.attacks.shared.persons import is_linked, owners_of_records
 from lookalike.attacks.shared.reader import Reader
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, owners_of
@@ -140,7 +140,8 @@ class Inference(OnValues):
             if self.attacker == _BEST and limit is not None and target.original.n_rows > limit:
                 continue
             try:
-                learnt = attack.fit(where, column, rng.child(name))
+                known = target.worked_out.get(name_learned(str(attack), column))
+                learnt = cast(Classifier, known) if known is not None else attack.fit(where, column, rng.child(name))
             except MissingPart:
                 if self.attacker == name:
                     raise

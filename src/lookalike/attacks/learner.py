@@ -68,13 +68,8 @@ class LearnerAttack(OnValues):
         return judge_learned(self, where, column, learnt, learn, self.within, said, figures, strangers, progress)
 
     def fit(self, where: Whereabouts, column: int, rng: Randomness) -> Trees:
-        """What it learns from the release about a sensitive column: once per target."""
-        known, key = where.target.worked_out, f"learned, {column}, {self}"
-        if key not in known:
-            known[key] = self._learn(where, column, _choose_learner(self.kind, self.trees), rng.child(column))
-        found = known[key]
-        assert isinstance(found, Trees)
-        return found
+        """What it learns from the release about a sensitive column."""
+        return self._learn(where, column, _choose_learner(self.kind, self.trees), rng.child(column))
 
     def _learn(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
         quasi, values = draw_rows(where, column, self.rows, self.worlds, rng.child("draw"))

@@ -221,10 +221,16 @@ def add_control(
     found: Finding, target: Target, column: int, learnt: Classifier, within: str, rng: Randomness
 ) -> Finding:
     """The finding with the same classifier's guesses about people in the table and about a control group."""
+    target.worked_out[name_learned(found.attack, column)] = learnt
     residual = guess_alike(target, column, guess_with(target, column, learnt, within=within), rng.child("control"))
     if residual is None:
         return found
     return replace(found, residual=residual, sentence=f"{found.sentence} {residual.sentence()}")
+
+
+def name_learned(attack: str, column: int) -> str:
+    """Under which name a target keeps what an attack learned, for attacks that are made after it."""
+    return f"learned by {attack} about {column}"
 
 
 def guess_with(target: Target, column: int, learnt: Classifier, *, within: str) -> Guess:
