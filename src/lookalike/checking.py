@@ -30,6 +30,7 @@ from lookalike.files.releases.private import (
     CONTROL,
     check_belongs,
     has_record_map,
+    is_private_folder,
     private_folder,
     read_graph,
     read_held_out,
@@ -165,9 +166,11 @@ def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None,
     check_belongs(private, reopened.folder)
     if isinstance(reopened.release, Matched):
         return read_graph(private), None
-    # A release whose rows are counted, or whose rows were drawn by a salt in the folder, needs no more of it.
-    others = (has_record_map(private), read_salt(private) is not None, read_held_out(private) is not None)
-    if reopened.data.persons is None and any(others):
+    # A release whose rows are counted, as one with one row per person, needs no more of it than a salt, if any, and the
+    # people who are held out.
+    says_whose = reopened.persons is not None and is_private_folder(private)
+    kept = has_record_map(private) or read_salt(private) is not None or read_held_out(private) is not None
+    if reopened.data.persons is None and (says_whose or kept):
         return None, None
     return None, read_record_map(private)
 

@@ -313,9 +313,18 @@ def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int
     if attribute is None:
         return None
     column = table[attribute.name]
-    if column.n_missing:
-        raise DataError(explain_lacking(attribute, column.n_missing))
+    n_lacking = column.n_missing + _count_blank(column)
+    if n_lacking:
+        raise DataError(explain_lacking(attribute, n_lacking))
     return None if len(np.unique(column.codes)) == len(column.codes) else renumber(column.codes)
+
+
+def _count_blank(column: Column) -> int:
+    """Rows whose value is a text of blanks, which numbers nobody."""
+    if column.type is not ValueType.STRING:
+        return 0
+    blank = [code for code, value in enumerate(column.values) if not str(value).strip()]
+    return int(np.isin(column.codes, blank).sum()) if blank else 0
 
 
 def explain_lacking(attribute: Attribute, n_rows: int) -> str:

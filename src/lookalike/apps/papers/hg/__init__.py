@@ -31,7 +31,8 @@ EXPERIMENTS = (
 PAPER = Paper(
     letters="HG",
     title="Heterogeneous l-diversity and beta-likeness by bipartite matching",
-    authors="Its authors published their program and their tables",
+    authors="The text that we have has neither title nor authors; this title is ours. The authors published their "
+    "program and their tables.",
     claimed="Every published row gets its own ranges instead of one set of ranges per group. That keeps more detail, "
     "for l-diversity and for beta-likeness. A random matching assigns the values, so that even an attacker who knows "
     "the method learns no more than promised. The paper compares the method with an older one (NH), with BuReL and "
