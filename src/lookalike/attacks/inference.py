@@ -17,7 +17,7 @@ Cost: records times classes for the reader, and what the classifiers take.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,7 +32,7 @@ from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.attacks.shared.attack import OnValues, majority
 from lookalike.attacks.shared.control import Guess, People, Seen, points_of
-from lookalike.attacks.shared.judging import Classifier, guess_with, name_learned
+from lookalike.attacks.shared.judging import PERSONS_COUNTED, Classifier, guess_with, name_learned
 from lookalike.attacks.shared.persons import is_linked, owners_of_records
 from lookalike.attacks.shared.reader import Reader
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, owners_of
@@ -56,6 +56,7 @@ class Inference(OnValues):
 
     name: ClassVar[str] = "inference"
     looks_for_no_row: ClassVar[bool] = True
+    kernels: ClassVar[Collection[str]] = ("containment.list_fitting",)
     remedy: ClassVar[str] = (
         "Promise something about values: l-diversity, t-closeness or beta-likeness limit what is learned."
     )
@@ -100,11 +101,14 @@ class Inference(OnValues):
         if theirs is not None:
             figures["fits some row, control group"] = theirs
         how = f" within {100 * float(self.tolerance):.0f} % of the interquartile range" if rule.is_numeric else ""
+        counted_once = ""
+        if target.original.persons is not None:
+            counted_once = PERSONS_COUNTED.format(noun=target.original.schema.unit_name)
         who = f"The best of {len(guesses)} attackers ({chosen})" if is_choice else f"The attacker {chosen}"
         return Finding(
             attack=str(self),
             column=name,
-            sentence=f'{who} guesses "{name}"{how}. {residual.sentence()}',
+            sentence=f'{who} guesses "{name}"{how}. {residual.sentence()}{counted_once}',
             score=Score(int(residual.right), residual.n),
             baselines={"most frequent value": residual.baseline or 0.0},
             residual=residual,

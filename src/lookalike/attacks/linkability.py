@@ -15,7 +15,7 @@ Cost: people times people times classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -48,6 +48,7 @@ class Linkability(WrittenAttack):
 
     name: ClassVar[str] = "linkability"
     looks_for_no_row: ClassVar[bool] = True
+    kernels: ClassVar[Collection[str]] = ("containment.list_fitting",)
     remedy: ClassVar[str] = (
         "Coarser quasi-identifiers or fewer of them say less about which values go together; larger groups help too."
     )
@@ -107,6 +108,8 @@ class Linkability(WrittenAttack):
             f"An attacker who has one file with {named[0]} and another with {named[1]} of the same {n_people:,} people "
             f"joins them by way of the release. {residual.sentence()}"
         )
+        if target.original.persons is not None:
+            sentence += f" Each {target.original.schema.unit_name} is in each file once, with one known row."
         return [
             Finding(
                 attack=str(self),

@@ -24,7 +24,7 @@ Cost: records times classes comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -111,13 +111,14 @@ class SinglingOut(WrittenAttack):
 
     name: ClassVar[str] = "singling-out"
     looks_for_no_row: ClassVar[bool] = True
+    kernels: ClassVar[Collection[str]] = ("containment.list_fitting",)
     remedy: ClassVar[str] = (
         "Round the ends of intervals (--ends COLUMN=STEP): on one grid for all groups they are nobody's values."
     )
 
     kind: Choice = Choice(_BEST, *KINDS, default=_BEST)
     """Which predicates: of one kind, or of the kind that works best on half of them."""
-    predicates: Whole = Whole(low=1, default=20_000)
+    predicates: Whole = Whole(low=1, default=10_000)
     """Most predicates of a kind; of more, so many are drawn."""
 
     def refuses(self, target: Target) -> str | None:
@@ -144,10 +145,14 @@ class SinglingOut(WrittenAttack):
             if len(written):
                 made[kind] = _Tried.of(written, targets, others, seen.wide, rng.child(kind))
         facts = _count_facts(target)
+        noun = target.original.schema.unit_name
+        counted_once = (
+            "" if target.original.persons is None else f" A predicate isolates a {noun} whose rows alone satisfy it."
+        )
         whose = "rows are alone with" if target.synthetic else "people fit one published row alone by"
         said = (
             f"{100 * facts[_UNIQUE]:.0f} % of {whose} their quasi-identifiers, and the smallest class has "
-            f"{counted(round(facts[_SMALLEST]), 'row')}."
+            f"{counted(round(facts[_SMALLEST]), 'row')}.{counted_once}"
         )
         if not made:
             return [

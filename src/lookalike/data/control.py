@@ -97,8 +97,8 @@ def hold_out(table: Table, schema: Schema, share: Fraction, draws: NDArray[np.fl
     n_held = round(float(share) * len(firsts))
     if not 0 < n_held < len(firsts):
         raise DataError(
-            f"A share of {number_text(share)} of {counted(len(firsts), 'person')} leaves nobody in the control group or "
-            "nobody in the release. Hold out another share (--control), or give a file with other people."
+            f"A share of {number_text(share)} of {counted(len(firsts), 'person')} leaves one side without people. "
+            "Hold out another share (--control), or give a file with other people."
         )
     held = np.zeros(len(firsts), dtype=bool)
     held[np.argsort(draws[firsts], kind="stable")[:n_held]] = True
