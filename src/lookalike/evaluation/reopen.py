@@ -73,6 +73,8 @@ class Reopened:
     """The records of these people, where a private folder says which they are."""
     counted: Counted
     """Whose rows are whose."""
+    is_foreign: bool = False
+    """Whether it is a table that another tool made."""
 
 
 def reopen(
@@ -271,6 +273,7 @@ def _reopen_table(
         unpublished=_find_unpublished(table, schema, kept),
         table=table,
         counted=counted,
+        is_foreign=True,
     )
 
 

@@ -258,7 +258,7 @@ def _times(x: str, points: tuple[int, ...], times: dict[str, list[float]]) -> Re
 
 def _row_times(tests: list[float]) -> Results:
     times = {
-        NONE: [3.0, 9.0, 15.0],
+        NONE: [12.0, 36.0, 60.0],
         LOSS: [0.5, 1.5, 2.5],
         FULL: [0.1, 0.11, 0.1],
         PAIRS: [2.0, 2.0, 2.0],
@@ -269,15 +269,16 @@ def _row_times(tests: list[float]) -> Results:
 
 
 def test_claims_about_times() -> None:
-    saves, grows, least, flat, quick, copes = (claim.says for claim in ROW_TIMES.claims)
+    saves, grows, least, flat, quick, hard, copes = (claim.says for claim in ROW_TIMES.claims)
     holding = _row_times([900, 1200, 1100])
     assert missing(ROW_TIMES, holding) == []
     assert missing(ROW_TIMES, _row_times([900, 1200, 1400])) == [flat]
-    assert missing(ROW_TIMES, altered(holding, LOSS, "occ_seconds", lambda *_: 2.4)) == [saves, grows]
+    assert missing(ROW_TIMES, altered(holding, LOSS, "occ_seconds", lambda *_: 10.0)) == [saves, grows]
     assert missing(ROW_TIMES, altered(holding, FULL, "edu_seconds", lambda *_: 1.9)) == [least]
     assert missing(ROW_TIMES, altered(holding, PAIRS, "edu_seconds", lambda *_: 20.0)) == [quick]
     assert missing(ROW_TIMES, altered(holding, MULTI, "edu_seconds", lambda *_: 61.0)) == [copes]
-    overlapping = altered(holding, PAIRS, "occ_seconds", lambda _, place: 3.0)
+    assert missing(ROW_TIMES, altered(holding, NONE, "occ_seconds", lambda *_: 59.0)) == [hard]
+    overlapping = altered(holding, PAIRS, "occ_seconds", lambda _, place: 12.0)
     assert shown(ROW_TIMES, overlapping)[quick] is None
 
 
