@@ -18,6 +18,7 @@ import numpy as np
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import parse_attack
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Promise, Residual, Target
 from lookalike.data.control import encode_control, take_rows
 from lookalike.data.ends import Ends, round_ends
@@ -66,7 +67,7 @@ def draw(data: Path, seed: int) -> tuple[Microdata, Microdata]:
 def release(data: Microdata, control: Microdata, method: str, promise: str) -> Target:
     """A release with exact ends."""
     promises = settle([Promise(parse_model(promise))], data)
-    algorithm = parse_algorithm(method)
+    algorithm = parse_algorithm(method).facing(READS_RELEASE)
     made, _ = algorithm.anonymize(data, require(promises, data), Randomness(1), silent)
     return Target(release=made, original=data, promises=promises, algorithm=algorithm, control=control)
 

@@ -175,3 +175,15 @@ def test_numbers_that_only_the_control_group_has_lie_between_those_of_the_table(
 def test_the_same_seed_writes_the_same_predicates() -> None:
     first, second = (parse_attack("singling-out").run(target("grouped"), Randomness(4), silent) for _ in range(2))
     assert first[0].sentence == second[0].sentence
+
+
+def test_a_small_control_group_is_held_against_as_many_of_the_table() -> None:
+    aim = target("matched")
+    assert aim.control is not None
+    few = replace(aim, control=aim.control.take(np.arange(60)))
+    found = attacked("singling-out:kind=ends", few)
+    alone = attacked("singling-out:kind=ends", replace(aim, control=None))
+    assert alone.residual is not None
+    assert found.figures["isolated in the whole table"] == pytest.approx(alone.residual.share)
+    assert "guesses about 60 people of each" in found.sentence
+    assert "isolated in the whole table" not in alone.figures

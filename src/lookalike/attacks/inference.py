@@ -38,14 +38,14 @@ from lookalike.attacks.shared.reader import Reader
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, owners_of
 from lookalike.data.contracts import LEAST_GUESSES, Finding, Residual, Score, Target
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import Choice, Exact
+from lookalike.data.parameters import Choice, Exact, Whole
 from lookalike.data.schema import Kind
 from lookalike.errors import MissingPart
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
-READER, NAIVE_BAYES, LEARNER, DEFINETTI = ATTACKERS = ("reader", "naive-bayes", "learner", "definetti")
+READER, _NAIVE_BAYES, _LEARNER, _DEFINETTI = _ATTACKERS = ("reader", "naive-bayes", "learner", "definetti")
 _BEST = "best"
 _LINKED = "this release says which rows are the same person's, and this attacker reads rows one by one."
 
@@ -56,29 +56,34 @@ class Inference(OnValues):
 
     name: ClassVar[str] = "inference"
     looks_for_no_row: ClassVar[bool] = True
+    most_records: ClassVar[int | None] = 200_000
+    most_cells: ClassVar[int | None] = None
     kernels: ClassVar[Collection[str]] = ("containment.list_fitting",)
     remedy: ClassVar[str] = (
         "Promise something about values: l-diversity, t-closeness or beta-likeness limit what is learned."
     )
 
-    attacker: Choice = Choice(_BEST, *ATTACKERS, default=_BEST)
+    attacker: Choice = Choice(_BEST, *_ATTACKERS, default=_BEST)
     """Who guesses: one of them, or the best, chosen on one half of the people and scored on the other."""
     tolerance: Exact = Exact(low=0, high=1, default=Fraction(1, 20))
     """A number is right within this share of its column's interquartile range."""
+
+    people: Whole = Whole(low=2, default=10_000)
+    """Most people to guess about, in the table and in the control group; of more, so many are drawn."""
 
     def refuses_persons(self, target: Target) -> str | None:
         return _LINKED if is_linked(target) else None
 
     def refuses(self, target: Target) -> str | None:
         reason = super().refuses(target)
-        if reason is None and self.attacker == DEFINETTI:
+        if reason is None and self.attacker == _DEFINETTI:
             reason = DeFinettiAttack().refuses(target)
         return reason
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         target = where.target
         rule = _Rule.of(target, column, float(self.tolerance))
-        targets, others = Seen.of(target).draw_alike(rng.child("people"))
+        targets, others = Seen.of(target).draw_alike(rng.child("people"), self.people)
         guesses = self._list_guesses(where, rule, rng)
         halves, other_halves = _halve(targets, rng.child("half")), _halve(others, rng.child("control half"))
         chosen, scored = next(iter(guesses)), (targets, others)
@@ -91,7 +96,7 @@ class Inference(OnValues):
         residual = replace(self._score(rule, guesses[chosen], *scored), kind=chosen)
         name = target.original.domains.sensitive[column].name
         figures: dict[str, float] = {}
-        if rule.is_numeric:
+        if rule.is_numeric and residual.is_large_enough:
             figures |= {"right by rank": _share_by_rank(rule, guesses[chosen](scored[0]), scored[0])}
             if scored[1] is not None:
                 figures["right by rank, control group"] = _share_by_rank(rule, guesses[chosen](scored[1]), scored[1])
@@ -134,9 +139,9 @@ class Inference(OnValues):
 
         found: dict[str, Guess] = {READER: read} if self.attacker in (_BEST, READER) else {}
         for name, attack in (
-            (NAIVE_BAYES, NaiveBayesAttack()),
-            (LEARNER, LearnerAttack()),
-            (DEFINETTI, DeFinettiAttack()),
+            (_NAIVE_BAYES, NaiveBayesAttack()),
+            (_LEARNER, LearnerAttack()),
+            (_DEFINETTI, DeFinettiAttack()),
         ):
             if self.attacker not in (_BEST, name) or attack.refuses(target) is not None:
                 continue
@@ -150,7 +155,7 @@ class Inference(OnValues):
                 if self.attacker == name:
                     raise
                 continue
-            found[name] = guess_with(target, column, learnt, within="unit" if name == DEFINETTI else "all")
+            found[name] = guess_with(target, column, learnt, within="unit" if name == _DEFINETTI else "all")
         return found
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.control import People, Seen
+from lookalike.attacks.shared.control import Seen
 from lookalike.attacks.shared.persons import is_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, normalise
 from lookalike.audit.containment import Cells, list_fitting
@@ -48,6 +48,8 @@ class Linkability(WrittenAttack):
 
     name: ClassVar[str] = "linkability"
     looks_for_no_row: ClassVar[bool] = True
+    most_records: ClassVar[int | None] = 100_000
+    most_cells: ClassVar[int | None] = None
     kernels: ClassVar[Collection[str]] = ("containment.list_fitting",)
     remedy: ClassVar[str] = (
         "Coarser quasi-identifiers or fewer of them say less about which values go together; larger groups help too."
@@ -84,16 +86,14 @@ class Linkability(WrittenAttack):
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
         seen = Seen.of(target)
-        targets, others = seen.draw_alike(rng.child("people"))
-        n_people = min(len(targets), self.people)
-        targets = _draw(targets, n_people, rng.child("targets"))
+        targets, others = seen.draw_alike(rng.child("people"), self.people)
+        n_people = len(targets)
         domains = seen.wide.release.domains.quasi
         columns = split_columns(target.original.domains.quasi, self.first, self.second)
         progress("linking", 0.1)
         right = _link(seen.wide, targets.wide, columns)
         control_right = None
         if others is not None:
-            others = _draw(others, n_people, rng.child("control"))
             progress("linking", 0.6)
             control_right = _link(seen.wide, others.wide, columns)
         residual = Residual(
@@ -120,10 +120,6 @@ class Linkability(WrittenAttack):
                 residual=residual,
             )
         ]
-
-
-def _draw(people: People, number: int, rng: Randomness) -> People:
-    return people.only(np.sort(rng.permutation(len(people))[:number]))
 
 
 def split_columns(

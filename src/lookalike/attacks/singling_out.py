@@ -49,8 +49,9 @@ from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
-ROW, ENDS, MEMBERS, VALUE, EXACT, RARE = KINDS = ("row", "ends", "members", "value", "exact", "rare")
+_ROW, _ENDS, _MEMBERS, _VALUE, _EXACT, _RARE = _KINDS = ("row", "ends", "members", "value", "exact", "rare")
 _BEST = "best"
+_WHOLE = "isolated in the whole table"
 _UNIQUE, _SMALLEST = "unique on their published quasi-identifiers", "smallest class"
 _FIRST_BLOCK = 128
 """Rows that are looked at first."""
@@ -100,6 +101,12 @@ class _Crowd:
         rows = np.flatnonzero(np.isin(owners, persons))
         return cls(read_only(quasi[rows]), sensitive[rows], owners[rows])
 
+    @classmethod
+    def of_table(cls, seen: Seen) -> _Crowd:
+        """Everybody in the table."""
+        original = seen.target.original
+        return cls.of(original, seen.wide.original.quasi, original.sensitive, np.arange(original.n_persons))
+
     def values(self, column: int) -> NDArray[np.int32]:
         n_quasi = self.quasi.shape[1]
         return self.quasi[:, column] if column < n_quasi else self.sensitive[:, column - n_quasi]
@@ -111,12 +118,14 @@ class SinglingOut(WrittenAttack):
 
     name: ClassVar[str] = "singling-out"
     looks_for_no_row: ClassVar[bool] = True
+    most_records: ClassVar[int | None] = 100_000
+    most_cells: ClassVar[int | None] = None
     kernels: ClassVar[Collection[str]] = ("containment.list_fitting",)
     remedy: ClassVar[str] = (
         "Round the ends of intervals (--ends COLUMN=STEP): on one grid for all groups they are nobody's values."
     )
 
-    kind: Choice = Choice(_BEST, *KINDS, default=_BEST)
+    kind: Choice = Choice(_BEST, *_KINDS, default=_BEST)
     """Which predicates: of one kind, or of the kind that works best on half of them."""
     predicates: Whole = Whole(low=1, default=10_000)
     """Most predicates of a kind; of more, so many are drawn."""
@@ -135,7 +144,7 @@ class SinglingOut(WrittenAttack):
         seen = Seen.of(target)
         targets, others = _draw_crowds(seen, rng.child("people"))
         chosen_kinds = _kinds_of(target) if self.kind == _BEST else [self.kind]
-        made = {}
+        made, predicates = {}, {}
         for place, kind in enumerate(chosen_kinds):
             progress("predicates", place / len(chosen_kinds))
             written = _write(seen.wide, kind)
@@ -143,6 +152,7 @@ class SinglingOut(WrittenAttack):
                 drawn = rng.child(kind, "drawn").permutation(len(written))[: self.predicates]
                 written = written.only(np.sort(drawn))
             if len(written):
+                predicates[kind] = written
                 made[kind] = _Tried.of(written, targets, others, seen.wide, rng.child(kind))
         facts = _count_facts(target)
         noun = target.original.schema.unit_name
@@ -167,6 +177,14 @@ class SinglingOut(WrittenAttack):
                 }
                 if tried.control is not None:
                     facts[f"isolated by {name}, control group"] = float(tried.control.mean())
+        n_people = _count_people(targets)
+        if n_people < target.original.n_persons and len(predicates[kind]) >= LEAST_GUESSES:
+            whole = _Crowd.of_table(seen)
+            facts[_WHOLE] = share = float(_isolate(predicates[kind], whole).mean())
+            said = (
+                f"These are guesses about {n_people:,} people of each, drawn at random; in the whole table "
+                f"{100 * share:.0f} % of the predicates are right. {said}"
+            )
         sentence = (
             f"Predicates of kind {kind} are written from the release; one is right if just one person satisfies it. "
             f"{residual.sentence()} {said}"
@@ -235,12 +253,15 @@ def _choose(made: Mapping[str, _Tried], rng: Randomness) -> tuple[str, Residual]
     return kind, made[kind].score(kind, rest[kind])
 
 
+def _count_people(crowd: _Crowd) -> int:
+    return len(np.unique(crowd.owners))
+
+
 def _draw_crowds(seen: Seen, rng: Randomness) -> tuple[_Crowd, _Crowd | None]:
     """All rows of as many persons of the table as of the control group."""
     original, wide, control = seen.target.original, seen.wide.original, seen.target.control
-    persons = np.arange(original.n_persons)
     if control is None or seen.others is None:
-        return _Crowd.of(original, wide.quasi, original.sensitive, persons), None
+        return _Crowd.of_table(seen), None
     n_people = min(original.n_persons, control.n_persons)
     drawn = [
         rng.child(name).permutation(data.n_persons)[:n_people]
@@ -255,24 +276,24 @@ def _draw_crowds(seen: Seen, rng: Randomness) -> tuple[_Crowd, _Crowd | None]:
 def _kinds_of(target: Target) -> list[str]:
     release = target.release
     if isinstance(release, Grouped | Matched) and not is_plain(release):
-        kinds = [ROW, ENDS, MEMBERS, VALUE, RARE]
+        kinds = [_ROW, _ENDS, _MEMBERS, _VALUE, _RARE]
     elif isinstance(release, Bucketized):
-        kinds = [EXACT, VALUE, RARE]
+        kinds = [_EXACT, _VALUE, _RARE]
     else:
-        kinds = [EXACT, RARE]
-    return kinds if target.original.domains.sensitive else [kind for kind in kinds if kind != VALUE]
+        kinds = [_EXACT, _RARE]
+    return kinds if target.original.domains.sensitive else [kind for kind in kinds if kind != _VALUE]
 
 
 def _write(target: Target, kind: str) -> _Predicates:
     """The predicates of a kind, from the release alone."""
     release = target.release
     writers: dict[str, Callable[[Target], _Predicates]] = {
-        ROW: _write_rows,
-        ENDS: _write_ends,
-        MEMBERS: _write_members,
-        VALUE: _write_values_of_buckets if isinstance(release, Bucketized) else _write_values,
-        EXACT: _write_exact,
-        RARE: _write_rare,
+        _ROW: _write_rows,
+        _ENDS: _write_ends,
+        _MEMBERS: _write_members,
+        _VALUE: _write_values_of_buckets if isinstance(release, Bucketized) else _write_values,
+        _EXACT: _write_exact,
+        _RARE: _write_rare,
     }
     return writers[kind](target)
 

@@ -130,6 +130,7 @@ class Publication(Received):
             "form": made.form,
             "audit": made.audit.to_plain(),
             **({} if self.step is None else {"series": self.step.to_plain()}),
+            **({} if self.held_out is None else {"held_out": len(self.held_out.rows)}),
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "ends": {name: asdict(found) for name, found in made.ends.items()},

@@ -167,6 +167,8 @@ def _control_cells(found: Residual | None) -> tuple[str, str]:
     """What is right about the control group, and the residual with its interval."""
     if found is None or found.control_share is None:
         return "", ""
+    if not found.is_large_enough:
+        return "too few", ""
     if found.residual is None or found.low is None or found.high is None:
         return _share(found.control_share), "undefined"
     return _share(found.control_share), f"{_share(found.residual)} ({100 * found.low:.1f} to {100 * found.high:.1f})"

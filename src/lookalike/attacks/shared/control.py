@@ -133,17 +133,17 @@ class Seen:
         )
         return People(data, known, control.quasi[known], near[known], points)
 
-    def draw_alike(self, rng: Randomness) -> tuple[People, People | None]:
-        """As many people in the table as in the control group, drawn at random where there are more of the ones."""
-        if self.others is None:
-            return self.targets, None
-        n_people = min(len(self.targets), len(self.others))
-        drawn = (
-            people.only(np.sort(rng.child(name).permutation(len(people))[:n_people]))
-            for name, people in (("targets", self.targets), ("control", self.others))
-        )
-        one, other = drawn
-        return one, other
+    def draw_alike(self, rng: Randomness, most: int | None = None) -> tuple[People, People | None]:
+        """As many people in the table as in the control group, at most so many: drawn where there are more."""
+        n_people = min(len(people) for people in (self.targets, self.others) if people is not None)
+        n_people = n_people if most is None else min(n_people, most)
+
+        def draw(people: People, name: str) -> People:
+            if len(people) == n_people:
+                return people
+            return people.only(np.sort(rng.child(name).permutation(len(people))[:n_people]))
+
+        return draw(self.targets, "targets"), None if self.others is None else draw(self.others, "control")
 
 
 def guess_alike(target: Target, column: int, guess: Guess, rng: Randomness, kind: str | None = None) -> Residual | None:
