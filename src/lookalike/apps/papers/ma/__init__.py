@@ -140,7 +140,11 @@ _STATEMENTS = (
         "found the deFinetti attack, strongest for groups of 2 to 4.",
         "cited",
     ),
-    Statement("appendix A", "Only uniform beliefs over worlds are considered.", "a limit of the study, not a result"),
+    Statement(
+        "appendix A",
+        "Only attackers are considered who take all possible worlds as equally likely.",
+        "a limit of the study, not a result",
+    ),
 )
 
 PAPER = Paper(
