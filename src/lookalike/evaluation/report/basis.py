@@ -15,7 +15,7 @@ Where rows were made up, beliefs and shares are left out altogether.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
+from lookalike.data.cell_kinds import describe_cells
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
@@ -31,7 +32,7 @@ from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.evaluation.advise import review
 from lookalike.evaluation.report.persons import describe_numbers
-from lookalike.metrics.shared.losses import public_losses
+from lookalike.metrics.shared.losses import ShownRanges, public_losses
 from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, describe_ends
 
@@ -92,6 +93,8 @@ class Basis:
     """How many units there are of each size; empty where sizes are no numbers of rows."""
     losses: dict[str, float]
     loss_by_column: dict[str, float]
+    ranges: Mapping[str, ShownRanges]
+    """What the release shows of columns of ranges whose domain is not declared."""
     bound_sentence: str | None = None
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -108,6 +111,8 @@ class Basis:
     """What the command says about the ends of ranges."""
     series: str | None = None
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
     """Whether this is for the owner of the original alone."""
 
@@ -138,6 +143,7 @@ class Basis:
             self.domains,
             self.form,
             self.withheld.n_suppressed,
+            self.ranges,
             by_persons=self.audit.n_persons is not None,
         )
         return replace(
@@ -170,6 +176,7 @@ class Basis:
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
             known["advice"] = review(made).sentences
             known["numbers"] = describe_numbers(made)
+            known["cells"] = describe_cells(made.release)
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(
@@ -183,6 +190,7 @@ class Basis:
             crowds=made.crowds,
             losses=made.losses,
             loss_by_column=made.loss_by_column,
+            ranges=made.ranges,
             persons=state_persons(made.recipe),
             **known,
         )
@@ -215,8 +223,10 @@ class Basis:
             crowds=(seen[0] if seen else examined.exposure(None)).crowds if shown else {},
             losses=losses,
             loss_by_column=loss_by_column,
+            ranges=ShownRanges.of(release),
             series=series,
             persons=persons,
+            cells=describe_cells(release),
         )
 
 
