@@ -1,10 +1,10 @@
 """Values that may mean "no value" although nobody said so: NA, -, ., -9, 999, 9999-12-31 ...
 
-A column of text is searched for the usual words. In a column of numbers such a code is a number like any other, and is
-noticed only where it stands apart: one or several codes in a row are the greatest values, in several rows, and farther
-from all others than these are from each other (99, or 97, 98 and 99, or 999.9), or the only negative ones (-1, or -9 and
--8, ...). Reading them as numbers makes ranges wide and promises about values weak, so a note names them with the option
-that declares them. Nothing is decided.
+A column of text is searched for the usual words. In a column of numbers such a code is a number like any other, and
+is noticed only where it stands apart: one or several codes in a row are the greatest values, in several rows, and
+farther from all others than these are from each other (99, or 97, 98 and 99, or 999.9), or the only negative ones
+(-1, or -9 and -8, ...). Reading them as numbers makes ranges wide and promises about values weak, so a note names
+them with the option that declares them. Nothing is decided.
 
 Only known codes are looked for, so a note shows none of a record's values. Cost: one look at each different value.
 """

@@ -1,10 +1,10 @@
 """What a promise would lose, by trial runs on samples: never from a formula, never by the clock.
 
 A promise is tried on the whole table, or on two samples of a larger one. A trial on the whole table loses what
-publishing loses, but for chance. Larger tables lose less, since more people are alike: the loss falls by a power of the
-rows, and which one is read off the two trials. The larger sample has thousands of rows, since promises about values stop
-losing less at some hundreds or thousands, and a power that is read off small samples would go on for ever. Samples and
-runs have fixed seeds, so the same table gives the same figures.
+publishing loses, but for chance. Larger tables lose less, since more people are alike: the loss falls by a power of
+the rows, and which one is read off the two trials. The larger sample has thousands of rows, since promises about
+values stop losing less at some hundreds or thousands, and a power that is read off small samples would go on for
+ever. Samples and runs have fixed seeds, so the same table gives the same figures.
 """
 
 from __future__ import annotations

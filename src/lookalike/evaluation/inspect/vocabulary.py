@@ -61,7 +61,8 @@ HEALTH = """
     *diseases *itis *emia *aemia *oma *osis *health hlth* bronch* polio nervous* bowel* hbp dysuria itch* lesion*
     condom condoms amnesi* unconscious* consciousness *fibrillation* cmv *gvhd abuse* physlim physlm overweight
     wtloss weightloss weightgain premie* prematur* preterm lbw vlbw lowbirth* stillbirth coma *coma* relaps* rape
-    incest concussion* birthcontrol* hbp* *chronic sti stis std stds npartner* sexpartner* lymph* vagina* palsy* paralys* deaf* blind* hearing* eyesight*
+    incest concussion* birthcontrol* hbp* *chronic sti stis std stds npartner* sexpartner* lymph* vagina* palsy*
+    paralys* deaf* blind* hearing* eyesight*
 """
 MONEY = """
     *wage *wages *salary *income* *incom inc hhinc* faminc* tinc rinc pay payrate *earnings *revenue hourlyrate
@@ -69,7 +70,8 @@ MONEY = """
     debts asset assets *assets balance creditlimit creditrating creditcards loan loans loanamount mortgage* wealth*
     networth savings overdraft* expense expenses expend* *expenditure* spending* hhexp *hhexp welfare* *charges bill
     billing fine bankaccount* vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
-    creditinquir* inquir* inq *amnt *principal latefee* pastdue* debit* *debit debitaccount* collections totalbal* openil*
+    creditinquir* inquir* inq *amnt *principal latefee* pastdue* debit* *debit debitaccount* collections totalbal*
+    openil*
     numil* ccaccounts revolutil* *util utilization* creditutil* fundedamnt* *rinc *realinc overdraw*
     creditaccount* delinq* overdue* arrears* repay* installment* interestrate* intrate mortg* revolv* collateral*
 """
@@ -79,7 +81,8 @@ CONDUCT = """
     priors priorarrest* priorconvict* timeserved tserved misconduct* default defaulted delinquen* fraud* bankrupt*
 """
 OPINIONS = """
-    vote* *vote ideo racis* *racism prejudic* religimp* prayer* partyid party* polit* polview* ideolog* leftright opinion* attitude* approv* satisf*
+    vote* *vote ideo racis* *racism prejudic* religimp* prayer* partyid party* polit* polview* ideolog* leftright
+    opinion* attitude* approv* satisf*
     *satisfaction *happy happiness* trust* involvement* engagement* worklifebalance wellbeing* lifesat*
     agree* stance feelings thermometer* churn churned
 """

@@ -39,8 +39,8 @@ class Pattern:
     least_share: float = 0.0
     """So many of the values at least must hold one: of kinds that other texts look like now and then."""
     least_sound: float = 0.0
-    """So many of the texts that fit the pattern must pass the check. One digit in ten fits by chance, so of order numbers
-    few do; of the card numbers in notes nearly all do, however few notes have one."""
+    """So many of the texts that fit the pattern must pass the check. One digit in ten fits by chance, so few order
+    numbers do; of the card numbers in notes nearly all do, however few notes have one."""
 
 
 def _is_email(text: str) -> bool:
@@ -188,8 +188,8 @@ _EDGE, _END = r"(?:^|[^0-9A-Za-z+._/-])", r"(?:[^0-9A-Za-z_]|$)"
 """What may stand before and after a number, so that it is no part of a longer one."""
 
 _STREETS = (
-    r"(?i:\d{1,6}[a-z]?,? (?:[\w.'-]+ ){1,5}(?:st|street|ave?|avenue|rd|road|blvd|boulevard|ln|lane|dr|drive|way|ct|court"
-    r"|pl|place|sq|square|ter|terrace|cir|circle|hwy|highway|pkwy|parkway|close|crescent|trail|loop)\b\.?.*"
+    r"(?i:\d{1,6}[a-z]?,? (?:[\w.'-]+ ){1,5}(?:st|street|ave?|avenue|rd|road|blvd|boulevard|ln|lane|dr|drive|way|ct"
+    r"|court|pl|place|sq|square|ter|terrace|cir|circle|hwy|highway|pkwy|parkway|close|crescent|trail|loop)\b\.?.*"
     r"|\d{1,6} [\w.' -]+,? (?:apt\.?|suite|unit|flat) ?\w?\d+.*"
     r"|(?:[\w.'-]+ ){0,4}[\w.'-]*(?:str\.|stra\u00dfe|strasse|weg|gasse|platz|allee|ring|ufer|straat|laan|gata|vej)"
     r" ?\d{1,4} ?[a-z]?\b.*"
