@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,6 +72,8 @@ class Made:
     seconds: dict[str, float]
     ends: Mapping[str, RoundedEnds] = field(default_factory=dict)
     """By column, to what the ends of its ranges were rounded."""
+    held_out: Fraction | None = None
+    """The share of the persons who were held out to be a control group."""
 
     @property
     def adversary(self) -> str:
