@@ -28,7 +28,7 @@ _HALF = 0.5
 """A whole number is where everything within half of it is."""
 
 
-def spread(level: float) -> float:
+def _spread(level: float) -> float:
     """How many standard errors an interval reaches to each side by the normal law so that it covers as often."""
     if not 0 < level < 1:
         raise ValueError(f"level is {level}. It must lie between 0 and 1, for example 0.95.")
@@ -39,7 +39,7 @@ def _spread_wide(level: float) -> float:
     """The same by Student's t."""
     from scipy.special import stdtrit
 
-    spread(level)
+    _spread(level)
     return float(stdtrit(_FREEDOM, 0.5 + level / 2))
 
 
@@ -74,14 +74,14 @@ def _find_intervals(answers: Answers, level: float) -> tuple[Numbers, Numbers]:
     """An estimate without error is its own interval."""
     counts, errors, least, most, law = answers
     if law is Law.EXACT:
-        reach = spread(level) * errors
+        reach = _spread(level) * errors
         low, high = counts - reach, counts + reach
     else:
         floor, room = least - _HALF, most - least + 2 * _HALF
         share = np.clip((counts - floor) / room, _HALF / room, 1.0 - _HALF / room)
         place = np.arcsin(np.sqrt(share))
         slope = 2.0 * room * np.sqrt(np.maximum(share * (1.0 - share), 1e-12))
-        reach = (spread(level) if law is Law.DEALT else _spread_wide(level)) * errors / slope
+        reach = (_spread(level) if law is Law.DEALT else _spread_wide(level)) * errors / slope
         low = floor + room * np.sin(np.maximum(place - reach, 0.0)) ** 2
         high = floor + room * np.sin(np.minimum(place + reach, math.pi / 2)) ** 2
     within = np.clip(counts, least, most)

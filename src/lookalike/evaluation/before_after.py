@@ -35,11 +35,10 @@ from lookalike.evaluation import charts
 from lookalike.progress import Progress, silent
 
 OK, BLURRED, GONE = "ok", "blurred", "gone"
-WORDS = (OK, BLURRED, GONE)
 _FINE, _FAIR, _NO_BETTER = 0.05, 0.10, 0.9
-MOST_LINES, _MOST_BINS, MOST_COLUMNS = 12, 8, 12
+_MOST_LINES, _MOST_BINS, _MOST_COLUMNS = 12, 8, 12
 """Bins of a column shown by itself and in a pair; columns of which pairs are made."""
-EXACT, ESTIMATED, REDRAWN = "exact", "estimated", "redrawn"
+EXACT, ESTIMATED, _REDRAWN = "exact", "estimated", "redrawn"
 
 
 @dataclass(frozen=True)
@@ -160,14 +159,14 @@ def judge(distance: float, without: float) -> str:
 
 
 def compare_before_after(original: Microdata, release: Release, progress: Progress = silent) -> BeforeAfter:
-    """All columns, and all pairs of the first `MOST_COLUMNS`."""
+    """All columns, and all pairs of the first columns."""
     domains = (*original.domains.quasi, *original.domains.sensitive)
     codes = np.concatenate((original.quasi.T, original.sensitive.T))
     n_quasi = len(original.domains.quasi)
     columns = []
     for place, (domain, of) in enumerate(zip(domains, codes, strict=True)):
         progress("distributions", place / len(domains) / 4)
-        bins = _Bins.of(domain, of, MOST_LINES)
+        bins = _Bins.of(domain, of, _MOST_LINES)
         before = _shares(np.bincount(bins.bin_of_code[of], minlength=len(bins.labels)))
         after = _ask(original, release, {place: bins})
         alike = _shares(np.bincount(bins.bin_of_code, minlength=len(bins.labels)))
@@ -206,8 +205,8 @@ def compare_before_after(original: Microdata, release: Release, progress: Progre
 
 def _choose_paired(n_quasi: int, n_columns: int) -> list[int]:
     """Columns that pairs are made of: the sensitive ones, and as many of the others as there is room for."""
-    sensitive = list(range(n_quasi, n_columns))[:MOST_COLUMNS]
-    return sorted([*range(min(n_quasi, MOST_COLUMNS - len(sensitive))), *sensitive])
+    sensitive = list(range(n_quasi, n_columns))[:_MOST_COLUMNS]
+    return sorted([*range(min(n_quasi, _MOST_COLUMNS - len(sensitive))), *sensitive])
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +265,7 @@ def _distance(one: Numbers, other: Numbers) -> float:
 
 def _find_how(release: Release, place: int, n_quasi: int) -> str:
     if place >= n_quasi:
-        return REDRAWN if isinstance(release, Perturbed) else EXACT
+        return _REDRAWN if isinstance(release, Perturbed) else EXACT
     return EXACT if isinstance(release, Bucketized | Perturbed) else ESTIMATED
 
 
