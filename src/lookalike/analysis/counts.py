@@ -129,6 +129,8 @@ _ANY, _ANY_IF_HIDDEN = 0.05, 0.28
 other count; and how much more where groups hide it (`_find_hidden`)."""
 _NATURAL, _SPREAD_OUT = 1.6, 1.0
 _MOST_SORTED = 20_000
+_MORE_IF_MATCHED = 1.3
+"""A row with cells of its own stands among records of other values, so cells hide more than those of groups."""
 _ROUNDING, _HAIR = 0.25, 1e-9
 _LEAST_BEHIND = 5
 """So many records are taken to stand behind each row of a matched release, if no set lists more values: fewer would
@@ -169,12 +171,13 @@ def independent(queries: Queries, source: Microdata | Release) -> Numbers:
 def estimate_counts(queries: Queries, release: Release, inside: str = "weighted") -> Answers:
     """What the release answers, by the estimator of its form.
 
-    `inside` says what is assumed inside cells (`spreading`): `weighted`, or `uniform` as in the papers.
+    `inside` says what is assumed inside cells (`spreading`): `weighted`; or `uniform` as in the papers, and as there
+    answers do not follow association.
     """
     if inside not in _INSIDE:
         raise RecipeError(unknown_name("assumption about cells", inside, _INSIDE))
     if isinstance(release, Bucketized):
-        return _from_buckets(queries, release)
+        return _from_buckets(queries, release, inside)
     if isinstance(release, Perturbed):
         return _from_redrawn(queries, release)
     return _from_extents(queries, release, inside)
@@ -241,7 +244,7 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
 
 
 def _find_hidden(release: Grouped | Matched) -> float:
-    """From 0 to 1: how far cells hide which values go with which quasi-identifiers.
+    """From 0 to 1, or a little more: how far cells hide which values go with which quasi-identifiers.
 
     Near records have a value in common more often than any two: much more often where values follow from
     quasi-identifiers. Where a promise spreads the values of near records out, rows of one group (of a matched release:
@@ -261,7 +264,8 @@ def _find_hidden(release: Grouped | Matched) -> float:
         near = _pairs(np.unique(in_group, return_counts=True)[1]) / max(_pairs(sizes), 1.0)
     if overall == 0:
         return 0.0
-    return min(max((_NATURAL - near / overall) / (_NATURAL - _SPREAD_OUT), 0.0), 1.0)
+    found = min(max((_NATURAL - near / overall) / (_NATURAL - _SPREAD_OUT), 0.0), 1.0)
+    return found * _MORE_IF_MATCHED if isinstance(release, Matched) else found
 
 
 def _pairs(sizes: NDArray[np.int64]) -> float:
@@ -292,7 +296,7 @@ def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
     return Answers(sums[:, 0], errors, *_bounds(least, most, release), Law.EXACT)
 
 
-def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
+def _from_buckets(queries: Queries, release: Bucketized, inside: str) -> Answers:
     from lookalike.kernels.counting import sum_by_bucket
 
     both = np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive))
@@ -325,6 +329,8 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
             of_values, sums, by_value,
         )  # fmt: skip
         moved, added = links.follow(of_values, by_value, sums)
+        if inside == "uniform":
+            moved, added = np.zeros(len(block)), added + moved**2
         found[:, block] = sums[0] + moved, np.sqrt(sums[1] + added), sums[5], sums[6]
 
     _in_blocks(work, queries)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-_OF_NOISE, _OF_REST = 0.7, 0.2
+_OF_NOISE, _OF_REST, _OF_REST_IF_LINKED = 0.7, 0.15, 0.6
 """By how much of the noise of least squares, and of the square of the difference that is not followed, the variance of
 an answer grows. Tried on releases of all sizes, linked and unlinked (`python benchmarks/intervals.py`)."""
 _MIXED, _SORTED = 0.9, 0.7
@@ -70,8 +70,9 @@ class Links:
         weights = counts * (of_values - (self._counts @ of_values) / n_rows)
         of_noise = (weights * (self._inverse @ weights)).sum(axis=0) * alone * size
         rest = (1.0 - followed) * within * difference
+        of_rest = _OF_REST + _OF_REST_IF_LINKED * linked
         leaves_choice = sums[1] > 0
         return (
             np.where(leaves_choice, followed * difference, 0.0),
-            np.where(leaves_choice, _OF_NOISE * followed * of_noise + _OF_REST * rest**2, 0.0),
+            np.where(leaves_choice, _OF_NOISE * followed * of_noise + of_rest * rest**2, 0.0),
         )

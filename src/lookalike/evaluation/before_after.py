@@ -86,7 +86,7 @@ class PairTrust:
     @property
     def kept(self) -> float | None:
         """The share of the association that is kept, at least 0; None where the original has next to none."""
-        return max(0.0, 1.0 - self.distance / self.without) if self.without >= _FINE else None
+        return round(max(0.0, 1.0 - self.distance / self.without), 4) if self.without >= _FINE else None
 
 
 @dataclass(frozen=True)
