@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.run import Attacks, attack_target
-from lookalike.audit import Audit
+from lookalike.audit import Audit, examine_knowing
 from lookalike.audit import verify as audit_release
 from lookalike.audit.persons import ROWS_TOGETHER
 from lookalike.data.contracts import Attack, Promise, Target
@@ -53,6 +53,7 @@ def verify(
     private: str | Path | None = None,
     suppressed: int = 0,
     ignore: Iterable[str] = (),
+    knows_carried: str | Iterable[str] = (),
     progress: Progress = silent,
     **reading: Any,
 ) -> Audit:
@@ -66,7 +67,10 @@ def verify(
     Persons are counted by the column that the release names, or by `person` (`household`). Where an identifier repeats
     and neither names a column, the audit is refused, unless `rows_are_persons` says that rows are different persons.
     `number_known`: whether an attacker may know how many rows a person has; by default as the release states.
+    `knows_carried` names carried columns that the attacker knows of a person besides the quasi-identifiers: promises
+    are then judged on classes that these columns split.
     """
+    known = [knows_carried] if isinstance(knows_carried, str) else list(knows_carried)
     ignored = [ignore] if isinstance(ignore, str) else ignore
     folder = None if private is None else Path(private)
     counting = Counting(rows_are_persons=rows_are_persons, number_known=number_known, private=folder)
@@ -81,11 +85,15 @@ def verify(
         progress=progress,
         **reading,
     )
-    return replace(_audit_reopened(reopened, parse_promises(model), private, progress), notes=reopened.notes)
+    return replace(_audit_reopened(reopened, parse_promises(model), private, known, progress), notes=reopened.notes)
 
 
 def _audit_reopened(
-    reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None, progress: Progress
+    reopened: Reopened,
+    promises: tuple[Promise, ...],
+    private: str | Path | None,
+    knows_carried: Sequence[str],
+    progress: Progress,
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
     from lookalike.evaluation.report.check import Rebuilt, check_documents
@@ -145,7 +153,7 @@ def _audit_reopened(
         stated=(*reopened.grounds.stated, *stated, *rebuilt.stated),
         not_checked=(*reopened.grounds.not_checked, *rebuilt.not_checked),
     )
-    found = examined.audit
+    found = examine_knowing(examined, knows_carried).audit if knows_carried else examined.audit
     return replace(found, checks=(*reopened.checks, *rebuilt.checks, *found.checks), grounds=grounds)
 
 

@@ -271,4 +271,5 @@ def part(exposure: Exposure, units: Ints) -> Exposure:
         concealed=None if exposure.concealed is None else exposure.concealed[units],
         n_classes=None if exposure.n_classes is None else int(np.count_nonzero(units < exposure.n_classes)),
         possible_sizes=None if exposure.possible_sizes is None else exposure.possible_sizes[units],
+        behind=None,
     )

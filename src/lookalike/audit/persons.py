@@ -317,6 +317,7 @@ def _with_known_numbers(exposure: Exposure, units: Ints, codes: Ints, most: Ints
         values=np.concatenate((exposure.values, values)),
         weights=np.concatenate((exposure.weights, weights, counts)).astype(np.int64),
         sizes=np.concatenate((exposure.sizes, sizes, n_rows[own])).astype(np.int64),
+        behind=np.tile(own, 2),
     )
 
 

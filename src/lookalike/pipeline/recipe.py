@@ -73,11 +73,12 @@ class Recipe:
         frequent: Mapping[str, int] | None = None,
         longest_set: int | None = None,
         keep_identifiers: str | Iterable[str] = (),
+        carry_anyway: str | Iterable[str] = (),
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
         return cls(
-            schema=set_cells(Schema.of(**columns), frequent, longest_set, keep_identifiers),
+            schema=set_cells(Schema.of(**columns), frequent, longest_set, keep_identifiers, carry_anyway),
             promises=parse_promises(model),
             algorithm=read_algorithm(algorithm),
             adversary=adversary,

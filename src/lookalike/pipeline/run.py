@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
-from lookalike.audit import Audit, Examined
+from lookalike.audit import Audit, CarriedRisk, Examined, measure_carried
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
@@ -66,6 +66,8 @@ class Made:
     seconds: dict[str, float]
     ends: Mapping[str, RoundedEnds] = field(default_factory=dict)
     """By column, to what the ends of its ranges were rounded."""
+    carried: tuple[CarriedRisk, ...] = ()
+    """What somebody achieves who knows no carried column, one, or all; empty where it was not asked for."""
 
     @property
     def adversary(self) -> str:
@@ -146,8 +148,11 @@ class Stopwatch:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
-def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
-    """Make the release and audit it; raises rather than return one that fails."""
+def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool = False) -> MadeWhole:
+    """Make the release and audit it; raises rather than return one that fails.
+
+    `with_carried`: also what carried columns reveal to somebody who knows them.
+    """
     watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
     _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
@@ -180,6 +185,10 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     refuse_failed(found, algorithm)
     seen = {index: examined.exposure(index) for index in range(len(data.domains.sensitive))}
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
+    risks: tuple[CarriedRisk, ...] = ()
+    if with_carried and data.domains.carried:
+        with watch.step("carried"):
+            risks = measure_carried(examined)
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
         ends = _compare_ends(exact, steps, by_column)
@@ -198,6 +207,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         losses=losses,
         loss_by_column=by_column,
         ends=ends,
+        carried=risks,
         notes=notes_on(
             prepared,
             (*remarks, *describe_ends(ends), *describe_wide_cells(release)),

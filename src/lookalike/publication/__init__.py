@@ -53,6 +53,7 @@ def publish(
     frequent: Mapping[str, int] | None = None,
     longest_set: int | None = None,
     keep_identifiers: str | Iterable[str] = (),
+    carry_anyway: str | Iterable[str] = (),
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -92,6 +93,8 @@ def publish(
     become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
     would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
     e-mail addresses, phone numbers, names of persons or the like, which is refused otherwise; the release says so.
+    `carry_anyway` names carried columns that are published although somebody who knows their values would find persons
+    by them, which is refused otherwise: you state that nobody outside knows them, and the release says so.
 
     `person` names the column that identifies persons: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -141,6 +144,7 @@ def publish(
         frequent=frequent,
         longest_set=longest_set,
         keep_identifiers=keep_identifiers,
+        carry_anyway=carry_anyway,
         person=person,
         household=household,
         persons=PersonSettings(

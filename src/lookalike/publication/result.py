@@ -130,6 +130,7 @@ class Publication(Received):
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "ends": {name: asdict(found) for name, found in made.ends.items()},
+            **({"carried": [risk.to_plain() for risk in made.carried]} if made.carried else {}),
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
             **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),

@@ -12,6 +12,7 @@ from lookalike.data.microdata import Table
 from lookalike.data.suspect_codes import note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import refuse_identifiers
+from lookalike.pipeline.carried import refuse_carried
 from lookalike.pipeline.recipe import Prepared
 from lookalike.pipeline.run import Stopwatch, run
 from lookalike.progress import Progress
@@ -71,7 +72,8 @@ def publish_whole(
         names = find_names(read, prepared.data)
         warned = warn_of_known(goes_to, read, prepared.data)
     warned += refuse_identifiers(prepared.data.domains)
-    made = run(prepared, progress)
+    made = run(prepared, progress, with_carried=True)
+    warned += refuse_carried(made.carried, made.domains)
     if step is not None:
         with watch.step("series"):
             step.check(made)

@@ -42,6 +42,11 @@ from lookalike.evaluation.plain import json_text
     callback=lambda context, option, given: None if given is None else given == "known",
     help="Whether an attacker may know how many rows a person has; by default as the release states.",
 )
+@column_list(
+    "--knows-carried",
+    help="Carried columns that the attacker knows of a person besides the quasi-identifiers; promises are judged on "
+    "groups that they split.",
+)
 @column_list("--ignore", help="Columns of RELEASE without a role that may stay unchecked; the verdict names them.")
 @SUPPRESSED
 @reading_options
@@ -54,6 +59,7 @@ def audit(
     rows_are_persons: bool,
     number_known: bool | None,
     ignore: tuple[str, ...],
+    knows_carried: tuple[str, ...],
     suppressed: int,
     as_json: bool,
     **options: Any,
@@ -72,6 +78,7 @@ def audit(
             number_known=number_known,
             suppressed=suppressed,
             ignore=ignore,
+            knows_carried=knows_carried,
             progress=progress,
             **asked,
         )

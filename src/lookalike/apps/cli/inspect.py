@@ -236,6 +236,8 @@ def _cell_flags(options: Mapping[str, Any]) -> Iterator[str]:
         yield from ("--longest-set", str(options["longest_set"]))
     if options["keep_identifiers"]:
         yield from ("--keep-identifiers", ",".join(map(_quote_name, options["keep_identifiers"])))
+    if options["carry_anyway"]:
+        yield from ("--carry-anyway", ",".join(map(_quote_name, options["carry_anyway"])))
 
 
 def _quote_name(name: str) -> str:

@@ -128,6 +128,11 @@ KEEP_IDENTIFIERS = column_list(
     help="Columns to publish although their values hold e-mail addresses, phone numbers, names of persons or the like: "
     "you state that they identify nobody, and the release says so.",
 )
+CARRY_ANYWAY = column_list(
+    "--carry-anyway",
+    help="Carried columns to publish although somebody who knows their values would find persons by them: you state "
+    "that nobody outside knows these values, and the release says so.",
+)
 cell_options = options_together(
     click.option(
         "--frequent",
@@ -143,6 +148,7 @@ cell_options = options_together(
         help="Values that a cell lists at most; a cell that would list more becomes *. 0: any number; by default 100.",
     ),
     KEEP_IDENTIFIERS,
+    CARRY_ANYWAY,
 )
 """What cells may show; `schema_from` puts it into the schema."""
 CONTRIBUTION = click.option(
@@ -252,7 +258,7 @@ def schema_from(options: dict[str, Any]) -> Schema:
     named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
     columns = {name: options.pop(name) for name in named}
     columns["coarsen"] = _coarsening_from(options.pop("rounded"), options.pop("coarsen"))
-    cells = {name: options.pop(name) for name in ("frequent", "longest_set", "keep_identifiers") if name in options}
+    cells = {name: options.pop(name) for name in ("frequent", "longest_set", "keep_identifiers", "carry_anyway") if name in options}
     return set_cells(Schema.of(options.pop("schema_file") or None, **columns), **cells)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
+from lookalike.audit import Audit, CarriedRisk, Examined, measure_carried, public_audit, shows_beliefs
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
@@ -108,6 +108,8 @@ class Basis:
     """What the command says about the ends of ranges."""
     series: str | None = None
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
+    carried: tuple[CarriedRisk, ...] = ()
+    """What somebody achieves who knows no carried column, one, or all."""
     internal: bool = True
     """Whether this is for the owner of the original alone."""
 
@@ -154,8 +156,14 @@ class Basis:
             numbers=(),
             ends_sentence="",
             ends=(),
+            carried=self._public_carried(by_classes=shown and not self.audit.n_dummies),
             internal=False,
         )
+
+    def _public_carried(self, *, by_classes: bool) -> tuple[CarriedRisk, ...]:
+        """What the published rows show of carried columns: how many are alone with their value in a class."""
+        found = (risk.public(by_classes=by_classes) for risk in self.carried)
+        return tuple(risk for risk in found if risk is not None)
 
     @classmethod
     def of(cls, made: Made, series: str | None = None) -> Basis:
@@ -184,6 +192,7 @@ class Basis:
             losses=made.losses,
             loss_by_column=made.loss_by_column,
             persons=state_persons(made.recipe),
+            carried=made.carried,
             **known,
         )
 
@@ -217,6 +226,7 @@ class Basis:
             loss_by_column=loss_by_column,
             series=series,
             persons=persons,
+            carried=measure_carried(examined, candidates=False) if shown else (),
         )
 
 

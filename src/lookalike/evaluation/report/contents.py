@@ -17,6 +17,7 @@ from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
+from lookalike.data.carried_columns import state_carried
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import Finding
@@ -26,6 +27,7 @@ from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
 from lookalike.evaluation.evaluate import Answered, Evaluation
+from lookalike.evaluation.report.carried import CarriedLine, list_carried
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.page import draw_pictures, to_html
@@ -104,9 +106,13 @@ class Report:
     most_rows: int | None = None
     """The most rows of a person that are published; None: all."""
     states_persons: bool = False
+    """Whether it is the publisher alone who says that each row is a different person."""
     states_identifiers: str | None = None
     """What the publisher states of columns whose values hold identifiers."""
-    """Whether it is the publisher alone who says that each row is a different person."""
+    states_carried: str | None = None
+    """What the publisher states of carried columns."""
+    carried: tuple[CarriedLine, ...] = ()
+    """What carried columns reveal to somebody who knows them, none first."""
     numbers: tuple[str, ...] = ()
     """How many persons and rows the original has. For the owner."""
     against_rows: str | None = None
@@ -170,6 +176,8 @@ class Report:
             most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
             states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
             states_identifiers=state_kept(basis.domains.all),
+            states_carried=state_carried(basis.domains.carried),
+            carried=list_carried(basis),
             numbers=basis.numbers,
             against_rows=_compare_with_rows(basis, evaluation),
             cautions=_cautions(basis),
@@ -221,6 +229,8 @@ _LEFT_OUT_IF_EMPTY = (
     "most_rows",
     "states_persons",
     "states_identifiers",
+    "states_carried",
+    "carried",
     "numbers",
     "against_rows",
     "ends_sentence",

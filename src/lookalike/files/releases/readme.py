@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from lookalike.data.carried_columns import state_carried
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
@@ -125,6 +126,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
         lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
     if (kept := state_kept(release.domains.all)) is not None:
         lines += ["", f"  {kept}"]
+    if (stated := state_carried(release.domains.carried)) is not None:
+        lines += ["", f"  {stated}"]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     if manifest.series is not None:
         lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
