@@ -9,7 +9,7 @@ from typing import Any
 
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.shared.attack import COUNTS_ROWS
-from lookalike.data.contracts import Attack, Finding, Target
+from lookalike.data.contracts import Attack, Finding, Residual, Target
 from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -36,8 +36,18 @@ class Attacked:
             "succeeds": finding.succeeds,
             "affected": finding.n_affected,
             "figures": finding.figures,
+            **_plain_control(finding),
             "promises": {name: {"reached": level, "kept": kept} for name, (level, kept) in self.kept.items()},
         }
+
+
+def _plain_control(finding: Finding) -> dict[str, Any]:
+    """The guesses beside those about a control group; without such a run, what was guessed of people in the table."""
+    found, score = finding.residual, finding.score
+    if found is None and score is not None:
+        baseline = max(finding.baselines.values(), default=None)
+        found = Residual(n=score.n_guesses, right=score.n_right, baseline=baseline)
+    return dict.fromkeys(Residual(n=0, right=0).to_plain()) if found is None else found.to_plain()
 
 
 @dataclass(frozen=True)

@@ -401,8 +401,28 @@ class Target:
     record_of_row: NDArray[np.int64] | None = None
     """The private record map, where persons have several rows: it tells which persons a group holds. No attack may find
     a row with it."""
+    control: Microdata | None = None
+    """People of the same kind who are not in the table, over the domains of the release (`data.control`): the same
+    guesses are made about them, so that what is known of people in general is told apart from a leak."""
     worked_out: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What one attack has worked out and the next may use."""
+
+
+_Z = 1.959964
+"""Of an interval of 95 %."""
+LEAST_GUESSES = 100
+"""Of fewer guesses no figure is printed."""
+
+
+def wilson(n_right: float, n_guesses: int) -> tuple[float, float]:
+    """Centre and half width of Wilson's interval of 95 % for a share.
+
+    >>> [round(number, 5) for number in wilson(60, 500)]
+    [0.1229, 0.02852]
+    """
+    z, n = _Z, n_guesses
+    reach = z / (n + z * z) * math.sqrt(max(n_right * (n - n_right), 0.0) / n + z * z / 4) if n else 0.5
+    return (n_right + z * z / 2) / (n + z * z), reach
 
 
 @dataclass(frozen=True)
@@ -422,12 +442,118 @@ class Score:
         >>> [round(end, 3) for end in Score(10, 100).interval]
         [0.055, 0.174]
         """
-        if not self.n_guesses:
-            return 0.0, 1.0
-        z, n = 1.959964, self.n_guesses
-        middle = (self.share + z * z / (2 * n)) / (1 + z * z / n)
-        reach = z / (1 + z * z / n) * math.sqrt(self.share * (1 - self.share) / n + z * z / (4 * n * n))
+        middle, reach = wilson(self.n_right, self.n_guesses)
         return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residual:
+    """The same guesses about people in the table (targets) and about people who are not in it (control group).
+
+    With a, c and b the shares of right guesses about targets, about the control group and of an attacker who does not
+    read the release: c - b is what the release says about people in general, a - c what it gives away about people
+    because they are in the table. R = (a - c) / (1 - c), with the centres of Wilson's intervals for a and c.
+
+    >>> found = Residual(n=2000, right=220, control_n=2000, control_right=180, baseline=0.08)
+    >>> [round(number, 5) for number in (found.residual, found.low, found.high)]
+    [0.02195, 0.0017, 0.04221]
+    """
+
+    n: int
+    """Guesses about targets."""
+    right: float
+    """How many of them are right; a guess among ties counts in part."""
+    control_n: int | None = None
+    """Guesses about the control group; None: there is none."""
+    control_right: float | None = None
+    baseline: float | None = None
+    """The share of right guesses of an attacker who does not read the release."""
+    kind: str | None = None
+    """Which kind of predicate, or which attacker: residuals of different kinds cannot be compared."""
+
+    @property
+    def share(self) -> float:
+        """Right guesses about targets."""
+        return self.right / self.n if self.n else 0.0
+
+    @property
+    def control_share(self) -> float | None:
+        """Right guesses about the control group."""
+        return self.control_right / self.control_n if self.control_n and self.control_right is not None else None
+
+    @property
+    def knows_everything(self) -> bool:
+        """Whether every guess about the control group is right, so that being in the table gives nothing away."""
+        return self.control_share == 1.0
+
+    def _estimate(self) -> tuple[float, float] | None:
+        """The uncut residual and its error; None where it is not defined."""
+        if not self.n or not self.control_n or self.control_right is None or self.knows_everything:
+            return None
+        (a, error_a), (c, error_c) = wilson(self.right, self.n), wilson(self.control_right, self.control_n)
+        return (a - c) / (1 - c), math.hypot(error_a / (1 - c), error_c * (1 - a) / (1 - c) ** 2)
+
+    @property
+    def uncut(self) -> float | None:
+        """The residual as it is worked out, below 0 where the control group is guessed better."""
+        found = self._estimate()
+        return None if found is None else found[0]
+
+    @property
+    def residual(self) -> float | None:
+        """Of what is not known anyway, the share that is learned about people because they are in the table."""
+        return None if self.uncut is None else _cut(self.uncut)
+
+    @property
+    def low(self) -> float | None:
+        """The end of its interval of 95 %."""
+        found = self._estimate()
+        return None if found is None else _cut(found[0] - found[1])
+
+    @property
+    def high(self) -> float | None:
+        found = self._estimate()
+        return None if found is None else _cut(found[0] + found[1])
+
+    @property
+    def is_large_enough(self) -> bool:
+        """Whether there are enough guesses for figures that are shown to people."""
+        return min(self.n, self.n if self.control_n is None else self.control_n) >= LEAST_GUESSES
+
+    def sentence(self) -> str:
+        """In plain words and whole per cents."""
+        if not self.is_large_enough:
+            return f"Fewer than {LEAST_GUESSES} guesses were made, too few for a figure."
+        said = f"Of {self.n:,} guesses about people in the table {_percent(self.share)} are right"
+        if self.control_share is not None:
+            said += f", of {self.control_n:,} about people like them who are not in it {_percent(self.control_share)}"
+        if self.baseline is not None:
+            said += f", of guesses that ignore the release {_percent(self.baseline)}"
+        said += "."
+        if self.control_share is None:
+            return f"{said} {NO_CONTROL}"
+        if self.residual is None or self.low is None or self.high is None:
+            return f"{said} Everything is known about everybody anyway."
+        return (
+            f"{said} So of what is not known anyway {_percent(self.residual)} ({100 * self.low:.0f} to "
+            f"{_percent(self.high)}) is learned about people because they are in the table."
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        names = ("n", "right", "control_n", "control_right", "baseline", "residual", "low", "high", "uncut", "kind")
+        return {name: getattr(self, name) for name in names}
+
+
+NO_CONTROL = "Without a control group, learning about people in general is not told apart from a leak."
+
+
+def _cut(share: float) -> float:
+    return min(max(share, 0.0), 1.0)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -447,6 +573,8 @@ class Finding:
     """Records about which the attacker comes to believe more than the release was to allow."""
     exposure: Exposure | None = None
     """The attacker's beliefs, to be read by the same models as the release itself."""
+    residual: Residual | None = None
+    """The same guesses about people in the table and about a control group, where there is one."""
     figures: dict[str, float] = field(default_factory=dict)
     """Further numbers, by name."""
 

@@ -119,6 +119,7 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         promises=made.promises,
         algorithm=made.algorithm,
         record_of_row=None if data.persons is None else made.record_map.record_of_row,
+        control=made.control,
     )
     left_out = []
     most_values = max((domain.n_codes for domain in data.domains.sensitive), default=0)

@@ -90,6 +90,8 @@ class MadeWhole(Made):
     """What no grouping could get below; None for other forms of release."""
     table: Microdata
     """`data` with the rows that are left out because a person has more than are published."""
+    control: Microdata | None = None
+    """People of the same kind who are not in the table, for attacks (`data.control`)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

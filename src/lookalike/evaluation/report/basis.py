@@ -15,7 +15,7 @@ Where rows were made up, beliefs and shares are left out altogether.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Audit, CarriedRisk, Examined, measure_carried, public_audit, shows_beliefs
+from lookalike.data.cell_kinds import describe_cells
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
@@ -110,6 +111,8 @@ class Basis:
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
     carried: tuple[CarriedRisk, ...] = ()
     """What somebody achieves who knows no carried column, one, or all."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
     """Whether this is for the owner of the original alone."""
 
@@ -178,6 +181,7 @@ class Basis:
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
             known["advice"] = review(made).sentences
             known["numbers"] = describe_numbers(made)
+            known["cells"] = describe_cells(made.release)
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(
@@ -227,6 +231,7 @@ class Basis:
             series=series,
             persons=persons,
             carried=measure_carried(examined, candidates=False) if shown else (),
+            cells=describe_cells(release),
         )
 
 
