@@ -87,7 +87,9 @@ def test_a_schema_may_be_an_object_or_a_file(patients: Path, tmp_path: Path) -> 
 
 def test_options_override_the_schema(patients: Path) -> None:
     schema = la.Schema.of(qi=["age", "occupation"], sensitive=["diagnosis"])
-    publication = la.publish(patients, schema=schema, carry=["occupation"], model="k-anonymity:4")
+    publication = la.publish(
+        patients, schema=schema, carry="occupation", carry_anyway="occupation", model="k-anonymity:4"
+    )
     assert [domain.name for domain in publication.made.data.domains.carried] == ["occupation"]
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
-from lookalike.data.frequent_values import set_cells
 from lookalike.data.folding import fold_texts, made_columns
+from lookalike.data.frequent_values import set_cells
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -70,8 +70,9 @@ def apply_scheme(
     The release is audited against this table like any other. `suppress` is the largest share of records that may be
     left out: whole cells that do not keep the promise by themselves. Records with values that the scheme's domain lacks
     are published in outer cells; `notes` count them. `model` replaces the promises of the scheme, `adversary` whom they
-    hold against. `carry_anyway` names carried columns whose values nobody outside knows. All other arguments are those of `publish`; a `series` with `mode="frozen"` publishes the same people
-    again and again in these cells, and lets rows wait that would give somebody away.
+    hold against. `carry_anyway` names carried columns whose values nobody outside knows. All other arguments are
+    those of `publish`; a `series` with `mode="frozen"` publishes the same people again and again in these cells, and
+    lets rows wait that would give somebody away.
     """
     check_titles(title=title, recipient=recipient)
     given = scheme if isinstance(scheme, Scheme) else read_scheme(scheme)

@@ -1,4 +1,4 @@
-"""What carried columns reveal: the release as it is to somebody who knows one of them, or all, besides what is promised.
+"""What carried columns reveal: the release as somebody sees it who knows one of them, or all.
 
 Each case is the audit's own reading of the release for that attacker (`knowing`), counted exactly and without chance:
 
@@ -147,7 +147,9 @@ def _measure(
         return risk
     if isinstance(reading.release, Grouped | Matched):
         counted = _count_candidates(reading, places, graph)
-        return risk if counted is None else replace(risk, n_single_candidate=counted[0], n_certain_candidates=counted[1])
+        return (
+            risk if counted is None else replace(risk, n_single_candidate=counted[0], n_certain_candidates=counted[1])
+        )
     # Whoever reads a bucket, or finds a row by exact quasi-identifiers, knows the class.
     return replace(risk, n_single_candidate=risk.n_alone, n_certain_candidates=risk.n_certain)
 
@@ -307,7 +309,9 @@ def _list_classes(reading: Reading, places: Sequence[int]) -> tuple[Ints, Ints, 
     sample = np.zeros(boxes.n_classes, dtype=np.int64)
     sample[boxes.class_of_row] = np.arange(reading.release.n_rows)
     listed = list(places)
-    of_record, of_class = joint_ids_of_two((original.carried[:, listed],), (reading.release.carried[sample][:, listed],))
+    of_record, of_class = joint_ids_of_two(
+        (original.carried[:, listed],), (reading.release.carried[sample][:, listed],)
+    )
     n_values = 1 + int(max(of_record.max(initial=-1), of_class.max(initial=-1)))
     pairs = np.bincount(of_record, minlength=n_values) * np.bincount(of_class, minlength=n_values)
     if int(pairs.sum()) > _COMPARISONS:

@@ -24,7 +24,9 @@ def state_carried(domains: Iterable[Domain]) -> str | None:
     if not names:
         return None
     published, values, them = (
-        ("are published exactly", "these values", "them") if len(names) > 1 else ("is published exactly", "a value", "it")
+        ("are published exactly", "these values", "them")
+        if len(names) > 1
+        else ("is published exactly", "a value", "it")
     )
     return (
         f"{join_names(names)} {published}. Someone who knows {values} of a person can find that person's row in spite "

@@ -70,7 +70,9 @@ def describe_risk(risk: CarriedRisk, base: CarriedRisk | None = None) -> str:
     if risk.least is not None and base is not None and base.least is not None and risk.least < base.least:
         more.append(f"smallest group {risk.least} instead of {base.least}")
     tail = f" ({'; '.join(more)})" if more else ""
-    return f"The carried {noun} {names}: someone who also knows {'them' if len(risk.columns) > 1 else 'it'} {found}{tail}."
+    return (
+        f"The carried {noun} {names}: someone who also knows {'them' if len(risk.columns) > 1 else 'it'} {found}{tail}."
+    )
 
 
 def _count_single(risk: CarriedRisk) -> int:

@@ -258,7 +258,8 @@ def schema_from(options: dict[str, Any]) -> Schema:
     named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
     columns = {name: options.pop(name) for name in named}
     columns["coarsen"] = _coarsening_from(options.pop("rounded"), options.pop("coarsen"))
-    cells = {name: options.pop(name) for name in ("frequent", "longest_set", "keep_identifiers", "carry_anyway") if name in options}
+    of_cells = ("frequent", "longest_set", "keep_identifiers", "carry_anyway")
+    cells = {name: options.pop(name) for name in of_cells if name in options}
     return set_cells(Schema.of(options.pop("schema_file") or None, **columns), **cells)
 
 

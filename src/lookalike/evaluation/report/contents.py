@@ -17,8 +17,8 @@ from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
-from lookalike.data.carried_columns import state_carried
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import Finding
 from lookalike.data.microdata import Domain
@@ -27,8 +27,8 @@ from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
 from lookalike.evaluation.evaluate import Answered, Evaluation
-from lookalike.evaluation.report.carried import CarriedLine, list_carried
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
+from lookalike.evaluation.report.carried import CarriedLine, list_carried
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.page import draw_pictures, to_html
 from lookalike.evaluation.tradeoff import Tradeoff

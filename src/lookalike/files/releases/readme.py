@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from lookalike.data.carried_columns import state_carried
 from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
 from lookalike.data.release import Grouped, Matched, Release, has_open_ends

@@ -178,7 +178,13 @@ def run_in_parts(
         loss_by_column=by_column,
         notes=notes_on(
             prepared,
-            (*known, f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *not_joined, *describe_ends(ends)),
+            (
+                *known,
+                f"Made in {counted(len(done), 'part')}. {cutting.why}",
+                *remarks,
+                *not_joined,
+                *describe_ends(ends),
+            ),
             by_column,
             found.audit.n_suppressed,
         ),
