@@ -8,6 +8,7 @@ A release that nobody holds as a whole is audited in parts: `audit_part` where t
 """
 
 from lookalike.audit.carried import CarriedRisk, join_carried, measure_carried
+from lookalike.audit.conditioning import Conditioned, condition
 from lookalike.audit.exposures import expose
 from lookalike.audit.joining import JoinedAudit, join_audits
 from lookalike.audit.parts import PartAudit, audit_part
@@ -18,6 +19,7 @@ __all__ = [
     "Audit",
     "CarriedRisk",
     "Check",
+    "Conditioned",
     "ExactColumn",
     "Examined",
     "Grounds",
@@ -25,6 +27,7 @@ __all__ = [
     "PartAudit",
     "Verdict",
     "audit_part",
+    "condition",
     "examine",
     "examine_knowing",
     "expose",

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lookalike.audit.containment import list_fitting
 from lookalike.audit.exposures import expose_blocks, expose_reading, part
 from lookalike.audit.knowing import learn_carried, learn_graph
-from lookalike.audit.persons import expose_persons
+from lookalike.audit.persons import expose_persons, find_classes
 from lookalike.audit.perturbation import matrix_problem
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading, joint_ids_of_two
 from lookalike.audit.verify import Examined, expose_promise
@@ -88,7 +88,7 @@ class CarriedRisk:
         return replace(self, broken={}, n_broken=None, n_single_candidate=None, n_certain_candidates={})
 
 
-def choose_cases(carried: Sequence[Domain]) -> list[tuple[str, ...]]:
+def _choose_cases(carried: Sequence[Domain]) -> list[tuple[str, ...]]:
     """Which columns an attacker may know: none, each alone, all together, and all but those stated to be unknown."""
     names = tuple(domain.name for domain in carried)
     open_names = tuple(domain.name for domain in carried if not domain.attribute.carry_anyway)
@@ -107,7 +107,7 @@ def measure_carried(examined: Examined, *, candidates: bool = True) -> tuple[Car
     if not examined.sound:
         return ()
     found = []
-    for case in choose_cases(reading.original.domains.carried):
+    for case in _choose_cases(reading.original.domains.carried):
         places = [names.index(name) for name in case]
         learned = learn_carried(reading, places)
         graph = examined.graph
@@ -136,8 +136,8 @@ def _measure(
     risk = CarriedRisk(
         columns=tuple(case),
         n_persons=_count_persons(reading),
-        **({} if identity is None else _count_alone(identity)),
-        n_certain={name: _count_certain(seen) for name, seen in known.items() if seen.counts_rows},
+        **({} if identity is None else _count_alone(reading, identity)),
+        n_certain={name: _count_certain(reading, seen) for name, seen in known.items() if seen.counts_rows},
         highest={name: _find_highest(seen) for name, seen in known.items()},
     )
     if places and not isinstance(reading.release, Perturbed):
@@ -184,19 +184,35 @@ def _people(exposure: Exposure) -> Ints:
     return np.ones(len(own), dtype=np.int64) if exposure.form == Matched.form else own.astype(np.int64)
 
 
-def _count_alone(exposure: Exposure) -> dict[str, Any]:
+def _count_in(reading: Reading, people: Ints, which: NDArray[np.bool_]) -> int:
+    """Persons in these classes, each once; `people`: how many there are in each class."""
+    persons, release = reading.original.persons, reading.release
+    is_linked = isinstance(release, Grouped) and release.linked is not None
+    if persons is None or is_linked:
+        return int(people[which].sum())
+    # A person may have rows in several classes.
+    classes = find_classes(reading)
+    assert classes is not None, "Classes were counted, so it is known who is in them."
+    kept = classes >= 0
+    units = np.unique(classes[kept], return_inverse=True)[1].reshape(-1)
+    return len(np.unique(persons[kept][which[units]]))
+
+
+def _count_alone(reading: Reading, exposure: Exposure) -> dict[str, Any]:
     own = exposure.sizes[: exposure.n_classes]
     if not len(own) or exposure.possible_sizes is not None:
         return {}
-    return {"least": int(own.min()), "n_alone": int(np.count_nonzero(own == 1))}
+    return {"least": int(own.min()), "n_alone": _count_in(reading, _people(exposure), own == 1)}
 
 
-def _count_certain(exposure: Exposure) -> int:
+def _count_certain(reading: Reading, exposure: Exposure) -> int:
     """Persons in classes all of whose persons have one value."""
     people = _people(exposure)
     sure = exposure.weights == exposure.sizes[exposure.unit_of_entry]
     units = np.unique(exposure.unit_of_entry[sure])
-    return int(people[units[units < len(people)]].sum())
+    which = np.zeros(len(people), dtype=bool)
+    which[units[units < len(people)]] = True
+    return _count_in(reading, people, which)
 
 
 def _find_highest(exposure: Exposure) -> Fraction:
@@ -219,20 +235,20 @@ def _count_broken(
             continue
         if promise.model.holds(promise.model.level(seen)):
             continue
-        failing, people = _find_failing(promise.model, seen), _people(seen)
-        broken[str(promise)] = int(people[failing].sum())
+        failing, people = find_failing(promise.model, seen), _people(seen)
+        broken[str(promise)] = _count_in(reading, people, failing)
         of_units.append((failing, people))
     if any(number is None for number in broken.values()):
         return {"broken": broken, "n_broken": None}
     if of_units and all(np.array_equal(people, of_units[0][1]) for _, people in of_units):
         # Units of one release are the same classes in the same order, whatever is looked at in them.
-        total = int(of_units[0][1][np.logical_or.reduce([failing for failing, _ in of_units])].sum())
+        total = _count_in(reading, of_units[0][1], np.logical_or.reduce([failing for failing, _ in of_units]))
     else:
         total = max((number or 0 for number in broken.values()), default=0)
     return {"broken": broken, "n_broken": min(total, n_persons)}
 
 
-def _find_failing(model: PrivacyModel, exposure: Exposure) -> NDArray[np.bool_]:
+def find_failing(model: PrivacyModel, exposure: Exposure) -> NDArray[np.bool_]:
     """[classes] which of them break the promise by themselves. Units with equal beliefs are looked at once."""
     n_classes = exposure.n_units if exposure.n_classes is None else exposure.n_classes
     kinds: dict[tuple[bytes, bytes, int, int], int] = {}

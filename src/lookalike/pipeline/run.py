@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
-from lookalike.audit import Audit, CarriedRisk, Examined, measure_carried
+from lookalike.audit import Audit, CarriedRisk, Conditioned, Examined, condition, measure_carried
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.ends import Step
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
+from lookalike.data.knowledge import sort_into_kinds
 from lookalike.data.long_tails import describe_wide_cells
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.person_settings import APART
@@ -68,6 +69,8 @@ class Made:
     """By column, to what the ends of its ranges were rounded."""
     carried: tuple[CarriedRisk, ...] = ()
     """What somebody achieves who knows no carried column, one, or all; empty where it was not asked for."""
+    conditioned: tuple[Conditioned, ...] = ()
+    """The promises held against somebody who uses the rules of common knowledge; empty where there are none."""
 
     @property
     def adversary(self) -> str:
@@ -158,6 +161,7 @@ def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool =
     watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
     _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
+    kinds = None if recipe.knowledge is None else sort_into_kinds(recipe.knowledge, data)
     with watch.step("compile"):
         compile_kernels([algorithm], data.n_rows, progress)
     with watch.step("anonymize"):
@@ -191,6 +195,11 @@ def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool =
     if with_carried and data.domains.carried:
         with watch.step("carried"):
             risks = measure_carried(examined)
+    conditioned: tuple[Conditioned, ...] = ()
+    if kinds is not None:
+        with watch.step("rules"):
+            conditioned = condition(examined, kinds, record_map.record_of_row)
+        remarks = (*remarks, *kinds.notes)
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
         ends = _compare_ends(exact, steps, by_column)
@@ -210,6 +219,7 @@ def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool =
         loss_by_column=by_column,
         ends=ends,
         carried=risks,
+        conditioned=conditioned,
         notes=notes_on(
             prepared,
             (*remarks, *describe_ends(ends), *describe_wide_cells(release)),

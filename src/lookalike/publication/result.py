@@ -131,6 +131,7 @@ class Publication(Received):
             "loss_by_column": made.loss_by_column,
             "ends": {name: asdict(found) for name, found in made.ends.items()},
             **({"carried": [risk.to_plain() for risk in made.carried]} if made.carried else {}),
+            **({"with_rules": [one.to_plain() for one in made.conditioned]} if made.conditioned else {}),
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
             **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),

@@ -13,6 +13,7 @@ from lookalike.data.suspect_codes import note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.pipeline.carried import refuse_carried
+from lookalike.pipeline.common_knowledge import refuse_ruled
 from lookalike.pipeline.recipe import Prepared
 from lookalike.pipeline.run import Stopwatch, run
 from lookalike.progress import Progress
@@ -74,6 +75,7 @@ def publish_whole(
     warned += refuse_identifiers(prepared.data.domains)
     made = run(prepared, progress, with_carried=True)
     warned += refuse_carried(made.carried, made.domains)
+    warned += refuse_ruled(made)
     if step is not None:
         with watch.step("series"):
             step.check(made)

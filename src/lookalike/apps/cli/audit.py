@@ -8,6 +8,7 @@ import click
 
 from lookalike.apps.cli.options import (
     JSON,
+    KNOWLEDGE,
     SUPPRESSED,
     column_list,
     column_options,
@@ -42,6 +43,7 @@ from lookalike.evaluation.plain import json_text
     callback=lambda context, option, given: None if given is None else given == "known",
     help="Whether an attacker may know how many rows a person has; by default as the release states.",
 )
+@KNOWLEDGE
 @column_list(
     "--knows-carried",
     help="Carried columns that the attacker knows of a person besides the quasi-identifiers; promises are judged on "
@@ -60,6 +62,7 @@ def audit(
     number_known: bool | None,
     ignore: tuple[str, ...],
     knows_carried: tuple[str, ...],
+    knowledge: str | None,
     suppressed: int,
     as_json: bool,
     **options: Any,
@@ -79,6 +82,7 @@ def audit(
             suppressed=suppressed,
             ignore=ignore,
             knows_carried=knows_carried,
+            knowledge=knowledge,
             progress=progress,
             **asked,
         )

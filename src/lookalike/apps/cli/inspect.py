@@ -207,7 +207,8 @@ def _commands_to_publish(
 
 
 def _role_flags(schema: Schema) -> Iterator[str]:
-    for flag, attributes in (("--qi", schema.quasi), ("--sensitive", schema.sensitive), ("--carry", schema.carried)):
+    # Carried columns are left to the user: most are refused unless nobody outside knows their values.
+    for flag, attributes in (("--qi", schema.quasi), ("--sensitive", schema.sensitive)):
         if attributes:
             yield from (flag, ",".join(_quote_name(attribute.name) for attribute in attributes))
     for attribute in (schema.person, schema.household):

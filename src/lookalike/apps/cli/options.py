@@ -151,6 +151,24 @@ cell_options = options_together(
     CARRY_ANYWAY,
 )
 """What cells may show; `schema_from` puts it into the schema."""
+KNOWLEDGE = click.option(
+    "--knowledge",
+    callback=lambda context, option, given: _find_rules(given),
+    metavar="FILE",
+    help="Rules that everybody knows, as {who: {sex: male}, never: {diagnosis: childbirth}}: promises must also hold "
+    "for someone who uses them. sample: the rules of the bundled hospital.",
+)
+
+
+def _find_rules(given: str | None) -> str | None:
+    """The file of rules; of the bundled sample by its name."""
+    if given != "sample":
+        return given
+    from lookalike.apps import samples
+
+    return str(samples.sample_knowledge())
+
+
 CONTRIBUTION = click.option(
     "--contribution",
     type=click.IntRange(min=1),
@@ -344,6 +362,7 @@ def print_published(publication: Publication, *, safe_csv: bool) -> None:
 
 _LOCAL, SPARK = _BACKENDS = ("local", "spark")
 _NOT_IN_PARTS = {
+    "knowledge": "--knowledge is held against a release in one piece",
     "private": "--private keeps which record became which row of one table, and parts are made without such a list",
     "pdf": "--pdf prints the full report, which is not made for parts",
     "safe_csv": "--safe-csv is not known to those who write the parts",
