@@ -27,6 +27,7 @@ from lookalike.files.releases.parts import mix_parts, parts_of_rows
 from lookalike.files.releases.private import (
     check_belongs,
     has_record_map,
+    is_private_folder,
     read_graph,
     read_record_map,
     read_salt,
@@ -190,8 +191,9 @@ def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None,
     check_belongs(private, reopened.folder)
     if isinstance(reopened.release, Matched):
         return read_graph(private), None
-    # A release whose rows are counted, or whose rows were drawn by a salt in the folder, needs no more of it.
-    if reopened.data.persons is None and (has_record_map(private) or read_salt(private) is not None):
+    # A release whose rows are counted, as one with one row per person, needs no more of it than a salt, if any.
+    says_whose = reopened.persons is not None and is_private_folder(private)
+    if reopened.data.persons is None and (says_whose or has_record_map(private) or read_salt(private) is not None):
         return None, None
     return None, read_record_map(private)
 

@@ -20,6 +20,7 @@ from lookalike.data.release import Withheld
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError
 from lookalike.models import parse_model
+from lookalike.pipeline.run import standard_measures
 from tests.audit.making import bucketized, check, grouped, moved, number_table, whole_numbers
 from tests.examples import examples
 from tests.oracles.persons import classes_of, is_split, judge, look_at, share_of_draws
@@ -359,3 +360,22 @@ class TestPlanted:
         assert "1 of 3 households have rows in several groups" in found
         assert "several rows of a household" in found
         assert "4 records of 3 households (0 suppressed, 0 made up); promises count households;" in str(audit)
+
+    def test_a_limit_for_households_is_none_for_their_members(self) -> None:
+        """One household of six with the same value, and two of one person each."""
+        table = Table(
+            (
+                whole_numbers("age", [1] * 8),
+                whole_numbers("p", list(range(8))),
+                whole_numbers("h", [0] * 6 + [1, 2]),
+                whole_numbers("s", [9] * 6 + [1, 2]),
+            )
+        )
+        data = Microdata.encode(table, Schema.of(qi=["age"], sensitive=["s"], person="p", household="h"))
+        made = grouped(data, [0] * 8, np.arange(8))
+        measures = standard_measures()
+        audit = told(data, made, ["l-diversity:3"], np.arange(8), measures=measures, number_known=False)
+        assert audit.passed
+        levels = {line.model: line.reached for line in audit.measured}
+        assert (levels["k-anonymity"], levels["k-anonymity (persons)"]) == (3, 8)
+        assert (levels["l-diversity"], levels["l-diversity (persons)"]) == (3, Fraction(4, 3))

@@ -277,3 +277,28 @@ def test_what_is_no_step_is_refused(ends: str, said: str) -> None:
     )
     with pytest.raises(RecipeError, match=said):
         la.publish(table, qi=["age", "sex", "born"], model="k-anonymity:2", ends=ends)
+
+
+@pytest.mark.parametrize(
+    ("days", "length", "is_named"),
+    [
+        ([10 * day for day in range(40)], 2, True),
+        ([*range(40)], 2, False),
+        ([100 * day for day in range(40)], 4, False),
+    ],
+)
+def test_ends_of_few_people_that_stay_exact_are_named(days: list[int], length: int, *, is_named: bool) -> None:
+    values = [date(2020, 1, 1) + timedelta(day) for day in days]
+    frame = pl.DataFrame({"day": values, "ill": ["a", "b"] * 20})
+    made = la.publish(frame, qi="day", sensitive="ill", model=f"k-anonymity:{length}", algorithm="mondrian")
+    said = [note for note in made.notes if "--ends day=7d" in note]
+    assert len(said) == is_named
+    exact = {value.isoformat() for value in values}
+    ends = {end for cell in made.frame()["day"] for end in cell.split("..")}
+    assert (ends <= exact) == (length == 2)
+    assert not any(
+        "--ends day" in note
+        for note in la.publish(
+            frame, qi="day", sensitive="ill", model="k-anonymity:2", algorithm="mondrian", ends="exact"
+        ).notes
+    )

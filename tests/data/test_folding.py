@@ -141,6 +141,13 @@ def test_folds_that_mean_nothing_are_refused(fold: str, error: type[Exception], 
         la.publish(read_table(STAYS), fold=fold, model="k-anonymity:1", **asked)
 
 
+def test_the_number_of_rows_takes_no_name_of_the_table() -> None:
+    """Also where the column is read for nothing else: an audit reads every column of the original."""
+    for table in (STAYS, STAYS.to_dict(as_series=False)):
+        with pytest.raises(RecipeError, match="already"):
+            la.publish(table, fold="age=number", model="k-anonymity:1", **ASKED | {"qi": ["age", "ward"]})
+
+
 def test_a_column_takes_one_rule_and_needs_persons() -> None:
     with pytest.raises(RecipeError, match="folded twice"):
         parse_folds(["age=first", "age=last"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.data.microdata import Column, Table
-from lookalike.data.person_columns import explain_repeated, find_repeated, refuse_repeated
+from lookalike.data.person_columns import explain_repeated, find_repeated, find_spellings, refuse_repeated
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import RecipeError
@@ -95,8 +95,40 @@ def test_a_name_that_says_nothing_is_found_where_it_is_declared_an_identifier(na
     assert find_repeated(visits(name), SCHEMA) is None
     declared = Schema((*SCHEMA.attributes, Attribute(name=name, role=Role.IDENTIFIER)))
     assert find_repeated(visits(name), declared) is not None
-    # A column that is dropped for another reason, and repeats as any column does.
+    # Also where every quasi-identifier is about the visit, as the date and the ward are.
+    assert find_repeated(visits(name, mixed=True), declared) is not None
+
+
+@pytest.mark.parametrize("name", ["zip code", "fnlwgt", "street", "diagnosis code", "household_id"])
+def test_an_identifier_whose_name_says_what_it_is_needs_what_is_constant(name: str) -> None:
+    """It is left out for another reason, and repeats as any such column does."""
+    declared = Schema((*SCHEMA.attributes, Attribute(name=name, role=Role.IDENTIFIER)))
     assert find_repeated(visits(name, mixed=True), declared) is None
+    assert find_repeated(visits(name), declared) is not None
+
+
+def test_names_of_persons_may_be_shared() -> None:
+    table = visits("surname", mixed=True)
+    names = ["".join("abcdefghij"[int(digit)] for digit in value) for value in table["surname"].values.tolist()]
+    surnames = Column("surname", ValueType.STRING, table["surname"].codes, np.array(names, dtype=object))
+    declared = Schema((*SCHEMA.attributes, Attribute(name="surname", role=Role.IDENTIFIER)))
+    assert find_repeated(Table((surnames, *table.columns[1:])), declared) is None
+
+
+def test_decimals_number_nobody() -> None:
+    """The staff of a school in full-time posts, where other columns are constant per school."""
+    posts = visits("staff")["staff"]
+    measured = Column("staff", ValueType.NUMBER, posts.codes, np.arange(len(posts.values)) + 0.5)
+    assert find_repeated(visits("staff"), SCHEMA) is not None
+    assert find_repeated(Table((measured, *visits("staff").columns[1:])), SCHEMA) is None
+
+
+def test_spellings_of_one_number_are_said() -> None:
+    said = find_spellings(column("pid", ["p1", "P1 ", "p2", "p1"]))
+    assert "1 value" in said
+    assert "p1" not in said
+    assert not find_spellings(column("pid", ["p1", "p2", "p1"]))
+    assert not find_spellings(column("pid", [1, 2, 1]))
 
 
 def test_an_identifier_that_numbers_something_is_refused_whatever_is_constant() -> None:

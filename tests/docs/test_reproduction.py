@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -101,6 +102,60 @@ def test_the_last_section_shows_figures_the_middle_point_and_how_promises_differ
     assert section.rstrip().endswith(BETA.differs.strip())
     assert "What differs from the paper" not in section
     assert "verdict" not in section
+
+
+def _figures_of(name: str) -> dict[tuple[str, str], dict[str, float]]:
+    """What the stored measurements of `today` say: means by method and point."""
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    with (DOCS / "reproduction" / f"today-{name}-queries.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            of = found.setdefault((row["series"], row["beta" if name == "beta" else "l"]), {})
+            for figure in ("query_error", "prediction", "naive_bayes", "largest_share", "gcp"):
+                if row.get(figure):
+                    of.setdefault(figure, []).append(float(row[figure]))
+    return {at: {figure: fmean(some) for figure, some in of.items()} for at, of in found.items()}
+
+
+def test_the_advice_follows_from_the_measurements() -> None:
+    beta, ell = _figures_of("beta"), _figures_of("l")
+    keeping = ("groups, strict", "HG (repaired)", "BUREL")
+    for at in "135":
+        groups, strict, repaired, burel = (beta[series, at] for series in ("groups", *keeping))
+        for figure in ("gcp", "query_error"):
+            assert groups[figure] < min(beta[series, at][figure] for series in keeping)
+        assert strict["gcp"] == pytest.approx(repaired["gcp"], rel=0.15)
+        assert strict["query_error"] < repaired["query_error"]
+        assert groups["prediction"] > burel["prediction"]
+        mst, privbayes = beta["MST", at], beta["PrivBayes", at]
+        assert mst["query_error"] < privbayes["query_error"]
+        assert mst["prediction"] > privbayes["prediction"]
+        assert mst["naive_bayes"] > max(beta[series, at]["naive_bayes"] for series in ("groups", *keeping))
+    series = ("MST", "PrivBayes", "SABRE (rebuilt)", "groups", *keeping)
+    least = [min((beta[one, at]["query_error"], one) for one in series)[1] for at in "135"]
+    assert least == ["MST", "MST", "groups"]
+    assert min(beta[series, "1"]["query_error"] for series in ("groups", *keeping)) >= 170
+    assert (round(beta["SABRE (rebuilt)", "5"]["largest_share"]), beta["groups", "5"]["largest_share"]) == (70, 40)
+    for at in ("2", "5", "10"):
+        of_others = [series for series, point in ell if point == at and series not in {"groups", "original"}]
+        others = {series: ell[series, at] for series in of_others if "gcp" in ell[series, at]}
+        assert ell["groups", at]["gcp"] < min(one["gcp"] for one in others.values())
+        ahead = {series for series, one in others.items() if one["query_error"] < ell["groups", at]["query_error"]}
+        assert ahead == ({"ring"} if at == "5" else set())
+        strict, repaired = ell["groups, strict", at], ell["HG (repaired)", at]
+        assert strict["gcp"] == pytest.approx(repaired["gcp"], rel=0.15)
+        assert (repaired["query_error"] < strict["query_error"]) == (at != "2")
+        assert ell["groups", at]["prediction"] > ell["BUREL", at]["prediction"]
+
+
+def test_what_the_paper_s_own_records_could_change_is_told_as_measured() -> None:
+    with (DOCS / "reproduction" / "bl-groups.csv").open(encoding="utf-8", newline="") as file:
+        assert {float(row["share"]) for row in csv.DictReader(file)} == {100.0}
+    with (DOCS / "reproduction" / "bl-dependence.csv").open(encoding="utf-8", newline="") as file:
+        losses = {(row["strength"], row["series"]): float(row["ail"]) for row in csv.DictReader(file)}
+    times = [loss / losses[at, f"LMondrian{series[5:]}"] for (at, series), loss in losses.items() if "BUREL" in series]
+    assert len(times) == 10
+    assert min(times) > 1.45
+    assert max(times) < 7
 
 
 def test_the_verdicts_and_pictures_follow_from_the_measurements_and_the_page_from_both(tmp_path: Path) -> None:

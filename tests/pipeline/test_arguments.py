@@ -28,6 +28,7 @@ TABLE = pd.DataFrame({"age": [30, 31, 40, 41], "ill": ["a", "b", "a", "b"]})
         ({"model": "k-anonymity:2", "sensitiv": "ill"}, "Write sensitive= instead."),
         ({"model": "k-anonymity:2", "sep": ";"}, "Write delimiter= instead."),
         ({"model": "k-anonymity:2", "epsilon": 1}, "see lookalike.synthesize"),
+        ({"model": "k-anonymity:2", "round": {"ill": 5}}, 'coarsen={"salary": {"round": 1000}}'),
         ({"model": "k-anonymity:2", "zzz": 1}, "See help(lookalike.publish)."),
         ({}, 'publish needs model: what the release must keep, for example model="k-anonymity:10".'),
     ],
@@ -36,6 +37,36 @@ def test_publish_names_the_mistake(arguments: dict[str, Any], said: str) -> None
     with pytest.raises(RecipeError) as refusal:
         la.publish(TABLE, **{"qi": "age", **arguments})
     assert said in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"ends": 5}, "ends is of type int"),
+        ({"coarsen": "ill=prefix:1"}, 'coarsen={"salary": {"round": 1000}}, not a value of type str'),
+        ({"coarsen": {"ill": 5}}, 'coarsen={"ill": {"round": 1000}}'),
+        ({"coarsen": {"ill": "prefix"}}, "round:1000, top:90"),
+        ({"frequent": 5}, 'frequent={"town": 20}'),
+        ({"out": 5}, "out is of type int. Give the path of the folder."),
+    ],
+)
+def test_arguments_of_a_wrong_type_say_what_to_write(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(LookalikeError) as refusal:
+        la.publish(TABLE, qi="age", sensitive="ill", model="k-anonymity:2", **arguments)
+    assert said in str(refusal.value)
+
+
+def test_a_rule_that_makes_coarser_may_be_a_text() -> None:
+    table = pd.DataFrame({"age": [30, 31, 40, 41], "ill": ["a1", "a2", "b1", "b2"]})
+    made = la.publish(table, qi="age", sensitive="ill", model="k-anonymity:2", coarsen={"ill": "prefix:1"})
+    assert set(made.frame()["ill"]) == {"a*", "b*"}
+
+
+def test_conditions_in_words_go_to_query() -> None:
+    made = la.publish(TABLE, qi="age", sensitive="ill", model="k-anonymity:2")
+    for ask in (made.count, lambda where: made.crosstab("age", "ill", where)):
+        with pytest.raises(RecipeError, match="Conditions are given by column"):
+            ask("age > 35")
 
 
 def test_arguments_without_a_name_are_counted() -> None:
@@ -83,10 +114,8 @@ def test_a_single_text_names_a_column() -> None:
 def test_arguments_for_spark_are_left_to_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     import lookalike.publication as publication
 
-    def opened(
-        table: object, recipe: object, backend: str, part_rows: object, progress: object, reading: object
-    ) -> None:
-        raise InterruptedError(reading)
+    def opened(*arguments: object) -> None:
+        raise InterruptedError(arguments[-1])
 
     monkeypatch.setattr(publication, "open_backend", opened)
     with pytest.raises(InterruptedError, match="spark.executor.memory"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from lookalike.algorithms import ALGORITHMS
 from lookalike.algorithms.mondrian_strict import StrictMondrian
 from lookalike.data.contracts import Promise
+from lookalike.data.ends import Ends, round_ends
 from lookalike.data.microdata import Microdata
 from lookalike.data.scheme import Cell, Cut
 from lookalike.errors import Infeasible, Unsupported
@@ -27,7 +29,15 @@ from tests.strategies import microdatas
 
 def make(data: Microdata, *models: str, seed: int = 1) -> MadeWhole:
     promises = tuple(Promise(parse_model(text)) for text in models)
-    recipe = Recipe(schema=data.schema, promises=promises, algorithm=StrictMondrian(), seed=seed, for_scheme=True)
+    # Cells follow groups as far as their ends are published: exactly here.
+    recipe = Recipe(
+        schema=data.schema,
+        promises=promises,
+        algorithm=StrictMondrian(),
+        seed=seed,
+        for_scheme=True,
+        ends=Ends(exact=True),
+    )
     return run(prepare(recipe, data))
 
 
@@ -119,6 +129,56 @@ def test_values_of_few_records_are_not_named() -> None:
     scheme = make_scheme(publish(rare, schema=Schema.from_yaml(by_prefix)))
     assert "99999" not in scheme_text(scheme)
     assert "12205" in scheme_text(scheme)
+
+
+def incomes(n_rows: int, top: float, bottom: str) -> pl.DataFrame:
+    """Incomes to the cent and dates of birth, the highest income and the first date as asked for."""
+    draw = np.random.default_rng(7)
+    income = np.sort(draw.uniform(1_000, 9_000, n_rows).round(2))
+    days = draw.integers(0, 9_000, n_rows)
+    born = [str(np.datetime64("1980-01-01") + np.timedelta64(int(day), "D")) for day in days]
+    income[-1], born[int(days.argmin())] = top, bottom
+    return pl.DataFrame(
+        {"income": income, "born": born, "diagnosis": draw.choice(["flu", "cold", "HIV"], n_rows)}
+    ).with_columns(pl.col("born").str.to_date())
+
+
+def test_a_scheme_says_no_more_than_the_ends_that_its_release_shows() -> None:
+    """Tables with one release have one scheme: nobody's income or date of birth is in it."""
+    texts, shown, values = [], [], set()
+    for top, bottom in ((41_234.56, "1931-03-17"), (41_238.91, "1931-03-18")):
+        frame = incomes(500, top, bottom)
+        made = publish(frame, qi=["income", "born"], categorical=[])
+        texts.append(scheme_text(make_scheme(made)))
+        shown.append([(extents.low_points.tolist(), extents.high_points.tolist()) for extents in made.release.extents])  # type: ignore[union-attr]
+        values |= {*map(str, frame["income"].to_list()), *map(str, frame["born"].to_list())}
+    assert shown[0] == shown[1]
+    assert texts[0] == texts[1]
+    scheme = parse_scheme(texts[0])
+    assert len(scheme.parts) > 20
+    # A grid of weeks or months meets dates by chance, a grid of tens no income.
+    points = [part.start for part in scheme.parts if isinstance(part, Cut) and part.column == "income"]
+    income = scheme.schema["income"]
+    assert not values & {*map(str, points), str(income.low), str(income.high)}
+    assert "1931-03-17" not in texts[0]
+    assert "1931-03-18" not in texts[1]
+
+
+def test_groups_between_which_rounding_leaves_no_cut_are_one_cell() -> None:
+    made = publish(incomes(500, 41_234.56, "1931-03-17"), qi=["income"], categorical=[], model="k-anonymity:3")
+    coarse = replace(
+        made,
+        release=round_ends(made.release, Ends(steps=(("income", "500"),)))[0],
+    )
+    scheme = make_scheme(coarse)
+    points = [part.start for part in scheme.parts if isinstance(part, Cut)]
+    assert 5 < len(points) < scheme_size(made)
+    assert all(isinstance(point, float) and point % 500 == 0 for point in points)
+    assert sum(count or 0 for count in scheme.records) <= 500
+
+
+def scheme_size(made: MadeWhole) -> int:
+    return len(np.unique(made.release.group_of_row))
 
 
 def test_cuts_are_round_numbers() -> None:

@@ -303,6 +303,37 @@ def test_the_true_evaluation_of_originals_with_the_same_release(tmp_path: Path) 
     assert contents(tmp_path / "brief-0") == contents(tmp_path / "brief-1")
 
 
+@pytest.mark.parametrize("part_rows", [None, 20])
+@pytest.mark.parametrize("algorithm", ["mondrian", "mondrian-strict"])
+def test_losses_do_not_tell_where_rounded_ranges_began(
+    part_rows: int | None, algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The least and the greatest value of one table are a little farther out, and are rounded to the same ends."""
+    monkeypatch.setattr(publishing, "LEAST_PART", 2)
+    drawn = np.random.default_rng(0)
+    numbers = np.round(drawn.normal(50, 15, 60), 3)
+    frame = pl.DataFrame({"x": numbers, "s": drawn.choice(list("abcdef"), 60)})
+    promises = ["k-anonymity:5", "l-diversity:2"]
+    folders = []
+    for least, greatest in ((0.001, 120.09), (0.009, 120.02)):
+        changed = frame.with_columns(x=np.concatenate([numbers[:58], [least, greatest]]))
+        folders.append(tmp_path / str(least))
+        made = la.publish(
+            changed, qi="x", sensitive="s", model=promises, algorithm=algorithm, seed=4, ends={"x": 0.1},
+            part_rows=part_rows, out=folders[-1],
+        )  # fmt: skip
+        assert made.losses["gcp"] > 0
+    first, second = (
+        {str(path.relative_to(one)): path.read_bytes() for path in one.rglob("*") if path.is_file()} for one in folders
+    )
+    assert first == second
+    losses = json.loads(first["audit.json"])["loss_by_column"]
+    shown = la.open_release(folders[0]).frame(bounds=True)
+    span = shown["x_high"].max() - shown["x_low"].min()
+    assert span == pytest.approx(120.1)
+    assert losses["x"] == pytest.approx((shown["x_high"] - shown["x_low"]).mean() / span, rel=1e-5)
+
+
 @pytest.mark.parametrize("setting", ["mondrian", "anatomy"])
 @pytest.mark.usefixtures("fixed_order")
 def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +403,7 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
                     recipe=Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
                     data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
                     record_map=RecordMap(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
-                    loss_bound=None, seconds={}, notes=(), domains=data.domains, withheld=release.withheld,
+                    ranges={}, loss_bound=None, seconds={}, notes=(), domains=data.domains, withheld=release.withheld,
                     seen={0: examined.exposure(0)}, crowds={}, table=data,
                 )
             )  # fmt: skip

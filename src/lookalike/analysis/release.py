@@ -181,7 +181,6 @@ class PublishedRelease:
         method = method or self.methods[0]
         if method not in self.methods:
             raise RecipeError(unknown_name("method", method, self.methods))
-        self._check_columns(where)
         wanted = self._find_wanted(where)
         release = self._about(wanted)
         queries = _queries(release, wanted, 1)
@@ -214,7 +213,7 @@ class PublishedRelease:
         names = [rows, column] if isinstance(rows, str) else [*rows, column]
         if len(set(names)) != len(names):
             raise RecipeError("A column is named twice. Cross different columns.")
-        self._check_columns([*names, *(where or {})])
+        self._check_columns(names)
         reach, wanted = spread(level), self._find_wanted(where or {})
         lines = self._lines(names, wanted)
         n_rows, published, answers = self._answer(names, lines, wanted)
@@ -296,6 +295,12 @@ class PublishedRelease:
         }
 
     def _find_wanted(self, where: Where) -> Wanted:
+        if not isinstance(where, Mapping):
+            raise RecipeError(
+                'Conditions are given by column, as in {"age": (60, 70)}, not as a value of type '
+                f'{type(where).__name__}. Those in words go to query: query("SELECT COUNT(*) WHERE age > 60").'
+            )
+        self._check_columns(where)
         return {name: satisfies(self._values[name], wanted).to_numpy().astype(bool) for name, wanted in where.items()}
 
     def _lines(self, names: Sequence[str], wanted: Wanted) -> Codes:

@@ -4,6 +4,11 @@ A reader of all releases parts the rows by where they are in each of them: the g
 release 2 and so on, or none. Rows with one history are told apart by nothing else, so each such set is what the reader
 knows of a person whose history is known, and each must keep every promise as a group by itself. Histories come from the
 private ledger; nothing is taken from the rule that chose the rows.
+
+What such a set tells is what the reader knows only if its values can be worked out from the releases. Where rows come
+and go at once they cannot always, and a reader who weighs all tables that fit the releases may be surer than the set
+itself tells. `audit_bounds` takes what the releases say about the number of each value in a set: the most that it can
+be must keep the promise, and then all tables keep it, however they are weighed.
 """
 
 from __future__ import annotations
@@ -13,14 +18,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.audit.paths import ABSENT, Paths, bound_values, check_sizes
 from lookalike.audit.reading import Ints
+from lookalike.audit.series import SeriesRelease
+from lookalike.audit.verdicts import format_number
 from lookalike.data.contracts import Promise
-from lookalike.data.exposure import counted_exposure
+from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Grouped
 from lookalike.errors import counted
-
-ABSENT = -1
 
 
 def audit_histories(
@@ -51,8 +57,61 @@ def audit_histories(
         if not promise.model.holds(level):
             size = "" if level.unit is None else f", in a set of {counted(int(exposure.sizes[level.unit]), 'row')}"
             problems.append(
-                f"rows that appeared and left together reach {promise} only up to {level.value}{size}: what changes "
-                "from release to release gives people away"
+                f"rows that appeared and left together reach {promise} only up to "
+                f"{format_number(level.value)}{size}: what changes from release to release gives people away"
+            )
+    return problems
+
+
+def audit_bounds(
+    releases: Sequence[SeriesRelease],
+    promises: Sequence[Promise],
+    columns: Sequence[Domain],
+    code_of_value: Sequence[Ints],
+    adversary: str,
+) -> list[str]:
+    """What is wrong, in sentences: promises on values that some table which fits all releases breaks.
+
+    `columns` are the sensitive columns with the values of all releases; `code_of_value` has for each of them the code
+    of every joint value.
+    """
+    about_values = [promise for promise in promises if promise.column is not None]
+    if not about_values:
+        return []
+    paths = Paths.of([each.class_of_person for each in releases], [each.made_up for each in releases])
+    published = [each.values for each in releases]
+    check_sizes(paths, published)
+    bounds = bound_values(paths, published)
+    if len(bounds.contradicted):
+        return ["the releases contradict each other about the values of people"]
+    problems = []
+    for promise in about_values:
+        place = next(place for place, domain in enumerate(columns) if domain.name == promise.column)
+        domain = columns[place]
+        keys, entry = np.unique(
+            bounds.paths * domain.n_codes + code_of_value[place][bounds.values], return_inverse=True
+        )
+        most = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(most, entry.reshape(-1), bounds.most)
+        most = np.minimum(most, paths.sizes[keys // domain.n_codes])
+        prior = np.bincount(keys % domain.n_codes, weights=most, minlength=domain.n_codes).astype(np.int64)
+        exposure = Exposure(
+            adversary=adversary,
+            form=Grouped.form,
+            column=domain,
+            prior=prior,
+            starts=np.searchsorted(keys, np.arange(len(paths.sizes) + 1) * domain.n_codes).astype(np.int64),
+            values=(keys % domain.n_codes).astype(np.int32),
+            weights=most,
+            sizes=paths.sizes,
+        )
+        if not bounds.known.all() and not promise.model.requirement(prior, domain, place).only_ceilings:
+            # More of a value may be better then, so the most that it can be decides nothing.
+            problems.append(f"whether {promise} holds of rows that came, stayed or left together cannot be worked out")
+        elif not promise.model.holds(level := promise.model.level(exposure)):
+            problems.append(
+                f"the releases leave tables possible in which rows that came, stayed or left together reach {promise} "
+                f"only up to {format_number(level.value)}, since rows of one cell come and go at the same time"
             )
     return problems
 

@@ -203,7 +203,7 @@ def examine(
         ),
         measured=(
             *(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
-            *(_measure_individuals(reading, unasked, adversary) if sound else ()),
+            *(_measure_individuals(reading, promises, unasked, adversary) if sound else ()),
         ),
         n_records=original.n_rows,
         n_persons=None if original.persons is None else original.n_persons,
@@ -233,8 +233,14 @@ def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) 
     return verdict if unit is None else replace(verdict, promise=promise.sentence(form, unit))
 
 
-def _measure_individuals(reading: Reading, unasked: Sequence[Promise], adversary: str) -> Iterator[Verdict]:
-    """Where households are counted, and persons are known too: the same sizes by persons."""
+def _measure_individuals(
+    reading: Reading, asked: Sequence[Promise], unasked: Sequence[Promise], adversary: str
+) -> Iterator[Verdict]:
+    """Where households are counted, and persons are known too: sizes, largest beliefs and what was asked, by persons.
+
+    k households are at least k persons, but a limit on the share of households says nothing of the share of persons:
+    one large household may have a value that the small ones lack.
+    """
     original = reading.original
     if original.persons is None or original.schema.household is None or original.schema.person is None:
         return
@@ -244,9 +250,14 @@ def _measure_individuals(reading: Reading, unasked: Sequence[Promise], adversary
     by_person = replace(
         reading, original=replace(original, persons=owners, individuals=None), exposures={}, of_persons={}
     )
+    names = {"l-diversity", *(promise.model.name for promise in asked)}
     for promise in unasked:
-        if promise.model.about_identity and not promise.model.by_possible:
-            measured = measure_level(promise, _expose_person_model(by_person, promise.model, None, adversary))
+        model = promise.model
+        if model.by_possible or model.by_distribution:
+            continue
+        if model.about_identity or model.name in names:
+            column = _column_index(promise, original)
+            measured = measure_level(promise, _expose_person_model(by_person, model, column, adversary))
             yield replace(measured, model=f"{measured.model} (persons)")
 
 

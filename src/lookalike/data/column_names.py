@@ -53,6 +53,11 @@ _CODED = """
     animal* rat rats mouse
 """
 """Of one person, if other columns are constant within their values."""
+_OF_SEVERAL = """
+    weight* *weight *weights wt *wt *wgt *wght wgts ip ipaddress address* addr adresse* anschrift direccion indirizzo
+    street* strasse rue housenumber hausnummer
+"""
+"""What rows of several persons share: weights of a survey, the address of a family."""
 _OWN_NUMBERS = """
     ssn socialsecurity* svnr ahv ahvnr mrn medicalrecord* nhsnumber steuernummer dni nif codicefiscale bsn cpf
     personnummer fodselsnummer cpr usubjid matrikelnummer
@@ -117,6 +122,17 @@ def may_number_persons(name: str) -> bool:
     return bool(
         numbers_records(name) or find_word(words, PERSONS) or find_word(words, _CODED) or may_name_persons(name)
     )
+
+
+def is_told_by_name(name: str) -> bool:
+    """Whether the name says what a column is, other than whose row: an identifier may be left out for many reasons.
+
+    >>> is_told_by_name("zip code"), is_told_by_name("home address"), is_told_by_name("x17")
+    (True, True, False)
+    """
+    words = words_of(name)
+    known = (OUTSIDE, SENSITIVE, _OF_SEVERAL)
+    return numbers_households(name) is not None or any(find_word(words, listed) for listed in known)
 
 
 @lru_cache(maxsize=16_384)

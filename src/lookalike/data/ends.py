@@ -4,7 +4,7 @@
     2024-03-04T07:31:12..2024-04-28T16:02:55     becomes     2024-03-04T00:00:00..2024-04-29T00:00:00
 
 A group's exact range begins and ends at the values of two of its people. The step of a column is the coarsest of a
-fixed ladder (1, 2, 5, 10 ... for numbers; weeks and months of 28 days for dates; seconds to days for times) under
+fixed ladder (1, 2, 5, 10 ... for numbers; days, weeks and months of 28 days for dates; seconds to days for times) under
 which the mean length of its ranges rises by at most 2 %. Whole numbers stay whole, and 0..9 is a step of 10. A range of
 one number is everybody's in its group and stays. No end moves beyond a declared domain; one that lies outside stays.
 
@@ -41,8 +41,9 @@ _LARGEST = 2.0**52
 _LONGEST_STEP = 10**12
 _SECOND, _MONDAY = 1_000_000, 4
 _UNITS = {"s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND, "d": 86400 * _SECOND}
-_DAYS = (7, 28, 364)
-_TIMES = (1, 60, 600, 3600, 6 * 3600, *(86400 * days for days in (1, *_DAYS)))
+_WEEKS = (7, 28, 364)
+_DAYS = (2, 4, *_WEEKS)
+_TIMES = (1, 60, 600, 3600, 6 * 3600, *(86400 * days for days in (1, *_WEEKS)))
 _TIME = re.compile(r"([1-9]\d{0,8})([smhd]?)")
 
 
@@ -122,6 +123,10 @@ class Ends:
         if isinstance(given, Mapping):
             return cls(steps=tuple((str(name), str(step)) for name, step in given.items()))
         made = cls()
+        if not isinstance(given, Iterable):
+            raise RecipeError(
+                f'ends is of type {type(given).__name__}. Write ends="exact", or steps by column: ends={{"age": 5}}.'
+            )
         for text in [given] if isinstance(given, str) else given:
             name, found, step = text.rpartition("=")
             if found and name and step:
@@ -230,6 +235,30 @@ def _find_wanted(domain: Domain, ranges: Ranges, rows: NDArray[np.int64], ends: 
     if isinstance(wanted, Step):
         return wanted
     return None if wanted == _EXACT else choose_step(domain, ranges, rows)
+
+
+def find_exact(release: Release, ends: Ends) -> tuple[Domain, ...]:
+    """Columns whose ends stay exact because every step costs too much, although few people share a value."""
+    if not isinstance(release, Grouped | Matched):
+        return ()
+    rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
+    return tuple(
+        domain
+        for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
+        if isinstance(extents, Ranges)
+        and _has_ends(domain)
+        and ends.of(domain) == _ROUNDED
+        and _is_wide(extents).any()
+        and _is_sparse(domain)
+        and choose_step(domain, extents, rows) is None
+    )
+
+
+def _is_sparse(domain: Domain) -> bool:
+    """Whether fewer than half of the values between the least and the greatest are anybody's."""
+    if domain.type not in (ValueType.INTEGER, ValueType.DATE):
+        return True
+    return 2 * len(domain.values) < float(domain.points[-1]) - float(domain.points[0]) + 1
 
 
 def _has_same_ends(one: Ranges, other: Ranges) -> bool:

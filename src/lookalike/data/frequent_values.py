@@ -125,6 +125,11 @@ def set_cells(
                 "out."
             )
         schema = schema.replace_attribute(replace(schema[name], carry_anyway=True))
+    if frequent is not None and not isinstance(frequent, Mapping):
+        raise RecipeError(
+            'frequent takes a whole number per column, as in frequent={"town": 20}, not a value of type '
+            f"{type(frequent).__name__}."
+        )
     for name, least in (frequent or {}).items():
         if isinstance(least, bool) or not isinstance(least, int):
             raise RecipeError(

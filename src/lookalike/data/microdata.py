@@ -313,16 +313,26 @@ def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int
     if attribute is None:
         return None
     column = table[attribute.name]
-    if column.n_missing:
-        raise DataError(explain_lacking(attribute, column.n_missing))
+    refuse_lacking(attribute, column)
     return None if len(np.unique(column.codes)) == len(column.codes) else renumber(column.codes)
 
 
-def explain_lacking(attribute: Attribute, n_rows: int) -> str:
-    return (
-        f"Column {quoted(attribute.name)} has the role {attribute.role} and lacks a value in "
-        f"{counted(n_rows, 'row')}. Fill them in, or remove these rows."
-    )
+def refuse_lacking(attribute: Attribute, column: Column, times: NDArray[np.int64] | None = None) -> None:
+    """Raise `DataError` if rows are nobody's: without a value, or with a text of blanks, which numbers nobody.
+
+    `times`: how many rows each entry of the column stands for.
+    """
+    is_nobody = np.zeros(len(column.values) + 1, dtype=bool)
+    is_nobody[-1] = True
+    if column.type is ValueType.STRING:
+        is_nobody[:-1] = [not str(value).strip() for value in column.values]
+    lacking = is_nobody[column.codes]
+    n_rows = int(np.count_nonzero(lacking) if times is None else times[lacking].sum())
+    if n_rows:
+        raise DataError(
+            f"Column {quoted(attribute.name)} has the role {attribute.role} and lacks a value in "
+            f"{counted(n_rows, 'row')}. Fill them in, or remove these rows."
+        )
 
 
 def read_only(codes: Codes) -> Codes:

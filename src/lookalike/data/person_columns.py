@@ -2,8 +2,9 @@
 
 A promise about rows is then no promise about persons: five rows of one patient are a group of five. What speaks for
 a column: its name numbers persons (patient_id), or is a person's while its values are numbers (subject, id). Or it is
-declared an identifier or numbers records (case_no), and other columns are constant within its values, as a person's sex
-and date of birth are. Constant means: the rows of a value agree in 9 of 10 cases where rows at random would not, or
+declared an identifier, its values are codes, and its name does not say that they are something else (a zip code). Or it
+is declared an identifier or numbers records (case_no), and other columns are constant within its values, as a person's
+sex and date of birth are. Constant means: the rows of a value agree in 9 of 10 cases where rows at random would not, or
 differ by a tenth of what rows at random do.
 
 Only names and values of the columns at hand are looked at. A column whose name says nothing is not found, unless it is
@@ -12,13 +13,14 @@ declared an identifier. Cost: one sort per column that may number persons; none 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.column_names import may_name_persons, may_number_persons, numbers_persons
+from lookalike.data.column_names import is_told_by_name, may_name_persons, may_number_persons, numbers_persons
 from lookalike.data.microdata import Column, Table
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import NUMBER_LIKE, Role, Schema, ValueType
@@ -98,7 +100,14 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
     if not declared and n_values <= few and n_rows > _MANY_ROWS * n_values:
         # A few kinds of something: whether persons were searched, the number of a ward.
         return None
-    sure = numbers_persons(column.name) or _is_numbered(column) or (declared and may_number_persons(column.name))
+    if column.type is ValueType.NUMBER and not declared and not numbers_persons(column.name):
+        # Decimals measure something: the staff of a school, in full-time posts.
+        return None
+    sure = (
+        numbers_persons(column.name)
+        or _is_numbered(column)
+        or (declared and (may_number_persons(column.name) or (_has_codes(column) and not is_told_by_name(column.name))))
+    )
     if not sure and not _tell_persons(column, constant, others):
         return None
     names = tuple(other.name for other in constant)
@@ -107,7 +116,12 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
 
 def _is_numbered(column: Column) -> bool:
     """Whether a column called "subject" or "id" holds numbers: subjects of a school have names."""
-    if not may_name_persons(column.name) or len(column.values) < _FEW_VALUES:
+    return may_name_persons(column.name) and _has_codes(column)
+
+
+def _has_codes(column: Column) -> bool:
+    """Whether values are whole numbers, or texts with digits in them, as codes are and names are not."""
+    if len(column.values) < _FEW_VALUES:
         return False
     if column.type in NUMBER_LIKE:
         return column.type is ValueType.INTEGER
@@ -152,6 +166,22 @@ def _mean_difference(column: Column, ones: NDArray[np.int64], others: NDArray[np
         return 0.0
     values = column.values.astype(np.float64)
     return float(np.mean(np.abs(values[left[both]] - values[right[both]])))
+
+
+def find_spellings(column: Column) -> str:
+    """What to say if values differ only in capitals, in blanks around them or in how letters are encoded."""
+    if column.type is not ValueType.STRING:
+        return ""
+    texts = map(str, column.values)
+    plain = [(one if one.isascii() else unicodedata.normalize("NFKC", one)).strip().casefold() for one in texts]
+    n_spelled = len(plain) - len(set(plain))
+    if not n_spelled:
+        return ""
+    verb = "differs" if n_spelled == 1 else "differ"
+    return (
+        f"{counted(n_spelled, 'value')} of {quoted(column.name)} {verb} from another one only in capitals or blanks, "
+        "and each counts as a different person. If these are the same persons, spell them alike before you publish."
+    )
 
 
 def refuse_repeated(table: Table, schema: Schema, settings: PersonSettings) -> None:

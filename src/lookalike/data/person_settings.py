@@ -206,6 +206,11 @@ class StatedPersons:
                 "repeats in the original; if it is not so, the promises do not hold for persons."
             ]
         said = [f"A {unit} may have several rows in the original. The promises count distinct {unit}s, not rows."]
+        if unit == "household":
+            said.append(
+                "Limits on values are about households, not about their members: of the persons in a group, more may "
+                "have a value than of the households."
+            )
         if given.rows == ONE:
             said = [
                 f"The release has one row per {unit} of the original ({_KEPT[given.keep]}), and promises count these."

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from lookalike.data.coarsening import Coarsening
+from lookalike.data.coarsening import Coarsening, parse_rules
 from lookalike.data.date_formats import check_date_format
 from lookalike.data.named_columns import Names, list_columns, name_column
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
@@ -196,7 +196,7 @@ class Schema:
         categorical: Names = (),
         person: str | None = None,
         household: str | None = None,
-        coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+        coarsen: Mapping[str, Mapping[str, Any] | str] | None = None,
     ) -> Schema:
         """A schema, or the one in a file, with other roles and kinds for the columns named.
 
@@ -243,9 +243,20 @@ class Schema:
                         f"or carried too. {unknown_name('column with a role', name, roles)}"
                     )
                 schema = schema.replace_attribute(replace(schema[name], kind=kind))
+        if coarsen is not None and not isinstance(coarsen, Mapping):
+            raise SchemaError(
+                'coarsen takes rules by column, as in coarsen={"salary": {"round": 1000}}, not a value of type '
+                f"{type(coarsen).__name__}."
+            )
         for name, rule in (coarsen or {}).items():
             attribute = schema[name]
-            declared = {**(attribute.prepare or {}), **rule}
+            rules = parse_rules(rule) if isinstance(rule, str) else rule
+            if not isinstance(rules, Mapping):
+                raise SchemaError(
+                    f"Column {quoted(name)}: coarsen takes a rule, as in coarsen={{{quoted(name)}: "
+                    f'{{"round": 1000}}}} or "top:90", not {rule!r}.'
+                )
+            declared = {**(attribute.prepare or {}), **rules}
             Coarsening(name, declared)
             schema = schema.replace_attribute(replace(attribute, prepare=declared))
         return schema

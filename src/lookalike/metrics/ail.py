@@ -28,6 +28,7 @@ class AverageInformationLoss(MeanOverRows):
     axis = "loss (AIL)"
     forms = frozenset({Grouped.form, Matched.form})
     counts_suppressed = True
+    over_columns = True
 
     def measure(self, original: Microdata, release: Release) -> float:
         return mean_loss(loss_by_column(release, information_loss))

@@ -18,6 +18,7 @@ class GlobalCertaintyPenalty(MeanOverRows):
     axis = "loss (GCP)"
     forms = frozenset({Grouped.form, Matched.form})
     counts_suppressed = True
+    over_columns = True
 
     def measure(self, original: Microdata, release: Release) -> float:
         return mean_loss(loss_by_column(release))

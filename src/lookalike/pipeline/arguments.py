@@ -100,6 +100,9 @@ def _find_remedy(function: str, unknown: Collection[str], given: Mapping[str, An
     if meant:
         listed = ", ".join(quoted(one) for one in meant)
         return f"A promise is given by {asked}: write {asked}={listed if len(meant) == 1 else f'[{listed}]'}."
+    if folded in ("round", "rounding", "prepare", "top", "bottom") and "coarsen" in known:
+        rule = folded if folded in ("top", "bottom") else "round"
+        return f'Sensitive and carried numbers are made coarser by coarsen={{"salary": {{"{rule}": 1000}}}}.'
     if folded in ("epsilon", "eps", "dp") and asked is not None:
         return "Differential privacy is a promise of synthetic data: see lookalike.synthesize."
     right = difflib.get_close_matches(folded, known, n=1, cutoff=0.7)

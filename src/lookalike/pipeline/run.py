@@ -9,6 +9,7 @@ This module writes nothing, and a release that fails its audit never leaves it (
 from __future__ import annotations
 
 import math
+import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import audit, memory
+from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit, CarriedRisk, Conditioned, Examined, condition, measure_carried
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
-from lookalike.data.ends import Step
+from lookalike.data.ends import Step, find_exact
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
 from lookalike.data.knowledge import sort_into_kinds
@@ -38,6 +40,7 @@ from lookalike.errors import AuditFailed, counted, quoted
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.cells import loss_by_column
 from lookalike.metrics.shared.group_sizes import OfGroups
+from lookalike.metrics.shared.losses import ShownRanges
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.progress import Progress, available_cores, silent
@@ -63,6 +66,8 @@ class Made:
     """How many units there are of each size; empty where sizes are no numbers of rows."""
     losses: dict[str, float]
     loss_by_column: dict[str, float]
+    ranges: Mapping[str, ShownRanges]
+    """What the release shows of columns of ranges whose domain is not declared."""
     notes: tuple[str, ...]
     seconds: dict[str, float]
     ends: Mapping[str, RoundedEnds] = field(default_factory=dict)
@@ -153,6 +158,20 @@ class Stopwatch:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
+def describe_exact_ends(prepared: Prepared, release: Release) -> list[str]:
+    """What to say of ends that nobody asked to keep exact, and that are values of few people."""
+    kept = [] if isinstance(prepared.algorithm, FixedCells) else find_exact(release, prepared.recipe.ends)
+    if not kept:
+        return []
+    names = [quoted(domain.name) for domain in kept]
+    listed = " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])
+    step = {ValueType.DATE: "7d", ValueType.DATETIME: "1h", ValueType.INTEGER: "5"}.get(kept[0].type, "0.5")
+    return [
+        f"The ends of the ranges of {listed} are exact: each is the value of somebody. Rounding them would raise the "
+        f"loss by more than 2 %. Round them all the same with --ends {shlex.quote(f'{kept[0].name}={step}')}."
+    ]
+
+
 def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool = False) -> MadeWhole:
     """Make the release and audit it; raises rather than return one that fails.
 
@@ -180,12 +199,12 @@ def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool =
             progress=progress,
         )
 
-    remarks = record_map.remarks
+    remarks, exact_ends = record_map.remarks, describe_exact_ends(prepared, exact)
     with watch.step("audit"):
         examined = look_at(release)
         # Against someone who knows the method nothing but the release may decide how ends are published.
         if steps and not examined.audit.passed and prepared.adversary == READS_RELEASE:
-            examined, release, steps = look_at(exact), exact, {}
+            examined, release, steps, exact_ends = look_at(exact), exact, {}, []
             remarks = (*remarks, "Ends of ranges are exact: with rounded ends the release does not pass its audit.")
     found = examined.audit
     refuse_failed(found, algorithm)
@@ -217,12 +236,13 @@ def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool =
         crowds=crowds,
         losses=losses,
         loss_by_column=by_column,
+        ranges=ShownRanges.of(release),
         ends=ends,
         carried=risks,
         conditioned=conditioned,
         notes=notes_on(
             prepared,
-            (*remarks, *describe_ends(ends), *describe_wide_cells(release)),
+            (*remarks, *describe_ends(ends), *exact_ends, *describe_wide_cells(release)),
             by_column,
             release.withheld.n_suppressed,
         ),

@@ -1,10 +1,11 @@
 """Makes a scheme of a release's groups: the cuts that part them, over the whole domain.
 
 What a scheme says more than its release, and why that is safe. Groups of a method that cuts values apart
-(`cells_apart`) can be parted by cuts again, and these are searched for here: between the largest value of one side and
-the least value of the other, at the roundest number there is. So a cut says between which values two groups part. All
-promises are tests of the rows of one group, and hold whatever is known of the quasi-identifiers of its members; the
-rows of a group are those that the release shows as one. Cells reach to the end of the domain, not to somebody's value.
+(`cells_apart`) can be parted by cuts again, and these are searched for here. Cuts and ends of undeclared domains are
+worked out from the ends of ranges as the release shows them, which are rounded so that they are nobody's value: between
+the published end of one side and the published beginning of the other, at the roundest number there is. So cells follow
+groups only as far as the release shows these. Groups that rounding leaves no cut between become one cell. All promises
+are tests of the rows of one group, and hold whatever is known of the quasi-identifiers of its members.
 
 Named are declared values, values that the release names, and values that at least k persons (rows) have. Others are not
 in the scheme: in a later table they are "(other)". Numbers of records are rounded down to multiples of k.
@@ -14,6 +15,7 @@ Cost O(d m log^2 m) for m groups over d columns.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 from lookalike.data.axis import Start
 from lookalike.data.microdata import Domain, Microdata, texts_of
 from lookalike.data.persons import count_persons_by_value
-from lookalike.data.release import Grouped, Sets
+from lookalike.data.release import Grouped, Ranges, Sets
 from lookalike.data.schema import Attribute, Kind, Schema, ValueType
 from lookalike.data.scheme import Cell, Cut, Scheme
 from lookalike.data.taxonomy import MISSING, Taxonomy
@@ -33,10 +35,12 @@ from lookalike.pipeline.recipe import refuse_scheme
 from lookalike.pipeline.run import MadeWhole
 
 Ints = NDArray[np.int64]
+Points = NDArray[np.float64]
+Bound = tuple[float, float]
 
 _LEAST_STEP = 5
 """Numbers of records are rounded to multiples of the least size that the promises ask for, and of this if it is 1."""
-_WHOLE = (ValueType.INTEGER, ValueType.DATE, ValueType.DATETIME)
+_STEPPED = (ValueType.INTEGER, ValueType.DATE)
 _DECIMALS = 9
 
 
@@ -73,13 +77,17 @@ def _least_size(made: MadeWhole, index: int) -> int:
 class _Column:
     """A quasi-identifier: which codes each group has, and how cuts between codes are written."""
 
-    def __init__(self, domain: Domain, lows: Ints, highs: Ints, listed: Ints, ends: tuple[float, float]) -> None:
+    def __init__(
+        self, domain: Domain, lows: Ints, highs: Ints, listed: Ints, shown: tuple[Points, Points], ends: Bound
+    ) -> None:
         self.domain = domain
         self.lows = lows
         """The least code of each group; missing is the largest code."""
         self.highs = highs
         self.listed = listed
         """Codes of the values that the scheme names (not of numbers)."""
+        self.begins, self.stops = shown
+        """Of numbers, the ends of each group's range as the release shows them."""
         self.ends = ends
         self.attribute = self._describe()
         # Of a tree the order of leaves may change when some of them are left out.
@@ -108,13 +116,22 @@ class _Column:
                 whole = extents.sizes == domain.n_codes
                 named[extents.members[~np.repeat(whole, extents.sizes)]] = True
             listed = np.flatnonzero(named[: len(domain.values)])
-        shown = (
-            [float(domain.values[0]), float(domain.values[-1])] if _is_numeric(domain) and len(domain.values) else []
-        )
+        shown = np.full(n_groups, np.nan), np.full(n_groups, np.nan)
+        if _is_numeric(domain):
+            assert isinstance(extents, Ranges), "Numbers are published in ranges."
+            shown = extents.low_points, extents.high_points
+        known = [float(point) for points in shown for point in points[np.isfinite(points)]]
         attribute = domain.attribute
-        low = domain.low if attribute.low is not None else min(shown, default=0.0)
-        high = domain.high if attribute.high is not None else max(shown, default=0.0)
-        return cls(domain, lows.astype(np.int64), highs.astype(np.int64), listed, (low, high))
+        low = domain.low if attribute.low is not None else min(known, default=0.0)
+        high = domain.high if attribute.high is not None else max(known, default=0.0)
+        return cls(domain, lows.astype(np.int64), highs.astype(np.int64), listed, shown, (low, high))
+
+    @property
+    def whole(self) -> Bound:
+        """All that can be cut: slots, or numbers from the lower end and below the second one."""
+        if _is_numeric(self.domain):
+            return self.ends[0], float(np.nextafter(self.ends[1], np.inf))
+        return 0, len(self.listed) + self.domain.has_missing
 
     def _describe(self) -> Attribute:
         domain, attribute = self.domain, self.domain.attribute
@@ -133,13 +150,16 @@ class _Column:
             known = replace(known, values=texts)
         return replace(known, type=ValueType.STRING if attribute.type is ValueType.STRING else None)
 
-    def write_cut(self, below: int, start: int) -> tuple[int | None, Start]:
-        """A cut between two codes: the slot that its second part begins at (None: numbers), and how it is written."""
+    def write_cut(self, first: Ints, second: Ints) -> tuple[float | None, Start]:
+        """A cut between groups: the slot or the number that its second part begins at (None: missing numbers), and how
+        it is written."""
         domain = self.domain
+        below, start = int(self.highs[first].max()), int(self.lows[second].min())
         if start == domain.missing_code:
             return (None if _is_numeric(domain) else len(self.listed)), MISSING
         if _is_numeric(domain):
-            return None, _find_round(domain, below, start)
+            point = _find_round(domain.type, float(np.nanmax(self.stops[first])), float(np.nanmin(self.begins[second])))
+            return float(point), _write_point(domain, point)
         between = np.searchsorted(self.listed, [below + 1, start + 1]).tolist()
         slots = np.arange(*between)
         if not len(slots):
@@ -195,18 +215,25 @@ def _write_point(domain: Domain, point: float) -> float | str:
     return texts_of(np.array([int(point)], dtype=np.int64), domain.type)[0]
 
 
-def _find_round(domain: Domain, below: int, start: int) -> Start:
-    """The roundest number above one value and up to the next; of dates the next one."""
-    if domain.type not in (ValueType.INTEGER, ValueType.NUMBER):
-        return _write_point(domain, float(domain.values[start]))
-    low, high = (Fraction(domain.texts[code]) for code in (below, start))
-    least = 0 if domain.type is ValueType.INTEGER else -_DECIMALS
-    for power in range(18, least - 1, -1):
-        for step in (Fraction(10) ** power, Fraction(10) ** power / 2) if power > least else (Fraction(10) ** power,):
+def _find_round(type: ValueType, stop: float, begin: float) -> float:
+    """The roundest number between the published ends of two groups, which overlap if they are rounded; of dates the
+    later end."""
+    if type in _STEPPED:
+        stop += 1
+    low, high = sorted((Fraction(str(stop)), Fraction(str(begin))))
+    if type not in (ValueType.INTEGER, ValueType.NUMBER) or low == high:
+        return float(high)
+    is_whole, first_out = type is ValueType.INTEGER, low
+    if is_whole:
+        # A cut at the lower end parts whole numbers, too.
+        first_out = low - 1
+    for power in range(18, -1 if is_whole else -_DECIMALS - 1, -1):
+        ten = Fraction(10) ** power
+        for step in (ten, ten / 2):
             found = floor(high / step) * step
-            if found > low and (found.denominator == 1 or domain.type is ValueType.NUMBER):
-                return int(found) if domain.type is ValueType.INTEGER else float(found)
-    return _write_point(domain, float(domain.values[start]))
+            if found > first_out and (found.denominator == 1 or not is_whole):
+                return float(found)
+    return float(high)
 
 
 def _describe_columns(made: MadeWhole, columns: list[_Column]) -> Schema:
@@ -225,46 +252,47 @@ def _describe_columns(made: MadeWhole, columns: list[_Column]) -> Schema:
 
 
 def _part_groups(columns: list[_Column], sizes: Ints, step: int) -> list[Cut | Cell]:
-    """Cuts that part all groups from each other, and their cells."""
+    """Cuts that part all groups that can be parted, and their cells."""
     parts: list[Cut | Cell] = []
-    whole = [(0, len(column.listed) + column.domain.has_missing) for column in columns]
-    open_parts = [(np.arange(len(sizes)), whole)]
+    open_parts = [(np.arange(len(sizes)), [column.whole for column in columns])]
     while open_parts:
-        groups, slots = open_parts.pop()
-        if len(groups) == 1:
-            parts.append(Cell(int(sizes[groups[0]]) // step * step))
-            continue
-        place, first, second = _find_cut(columns, groups)
-        column = columns[place]
-        slot, start = column.write_cut(int(column.highs[first].max()), int(column.lows[second].min()))
-        if slot is None:
-            open_parts += [(second, slots), (first, slots)]
-        elif not slots[place][0] < slot < slots[place][1]:
-            # All values of one side are such that the scheme does not name them.
-            open_parts.append((second if slot <= slots[place][0] else first, slots))
-            continue
+        groups, bounds = open_parts.pop()
+        for place, first, second in _list_cuts(columns, groups):
+            column, (low, high) = columns[place], bounds[place]
+            point, start = column.write_cut(first, second)
+            if point is None:
+                open_parts += [(second, bounds), (first, bounds)]
+            elif not low < point < high:
+                # All values of one side are such that the scheme does not name them, or rounded ends leave no room.
+                continue
+            else:
+                after, before = [*bounds], [*bounds]
+                after[place], before[place] = (point, high), (low, point)
+                open_parts += [(second, after), (first, before)]
+            parts.append(Cut(column.domain.name, start))
+            break
         else:
-            after, before = [*slots], [*slots]
-            after[place], before[place] = (slot, slots[place][1]), (slots[place][0], slot)
-            open_parts += [(second, after), (first, before)]
-        parts.append(Cut(column.domain.name, start))
+            if len(groups) > 1 and not _can_be_parted(columns, groups):
+                raise SchemaError(
+                    "The groups of this release cannot be parted by cuts. Use --algorithm mondrian-strict."
+                )
+            parts.append(Cell(int(sizes[groups].sum()) // step * step))
     return parts
 
 
-def _find_cut(columns: list[_Column], groups: Ints) -> tuple[int, Ints, Ints]:
-    """A column by which these groups fall into two parts, as even as they can, and both parts."""
-    best: tuple[int, int, Ints] | None = None
+def _list_cuts(columns: list[_Column], groups: Ints) -> Iterator[tuple[int, Ints, Ints]]:
+    """Columns by which these groups fall into two parts, and both parts: those that are most even first."""
+    found: list[tuple[int, int, int]] = []
+    orders = []
     for place, column in enumerate(columns):
         order = groups[np.argsort(column.lows[groups], kind="stable")]
         reached = np.maximum.accumulate(column.highs[order])
-        found = np.flatnonzero(column.lows[order][1:] > reached[:-1]) + 1
-        if not len(found):
-            continue
-        middle = int(found[np.argmin(np.abs(2 * found - len(order)))])
-        unevenness = abs(2 * middle - len(order))
-        if best is None or unevenness < abs(2 * best[1] - len(order)):
-            best = place, middle, order
-    if best is None:
-        raise SchemaError("The groups of this release cannot be parted by cuts. Use --algorithm mondrian-strict.")
-    place, middle, order = best
-    return place, order[:middle], order[middle:]
+        middles = np.flatnonzero(column.lows[order][1:] > reached[:-1]) + 1
+        found += [(abs(2 * middle - len(order)), place, middle) for middle in middles.tolist()]
+        orders.append(order)
+    for _, place, middle in sorted(found):
+        yield place, orders[place][:middle], orders[place][middle:]
+
+
+def _can_be_parted(columns: list[_Column], groups: Ints) -> bool:
+    return next(_list_cuts(columns, groups), None) is not None

@@ -6,6 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,7 @@ def publish(
     carry: str | Iterable[str] = (),
     numeric: str | Iterable[str] = (),
     categorical: str | Iterable[str] = (),
-    coarsen: Mapping[str, Mapping[str, Any]] | None = None,
+    coarsen: Mapping[str, Mapping[str, Any] | str] | None = None,
     frequent: Mapping[str, int] | None = None,
     longest_set: int | None = None,
     keep_identifiers: str | Iterable[str] = (),
@@ -91,7 +92,8 @@ def publish(
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
 
     `coarsen` says how sensitive and carried columns become coarser before they are published, by column:
-    `{"salary": {"round": 1000, "top": 90000}}`. Promises are then about the blocks.
+    `{"salary": {"round": 1000, "top": 90000}}`, or `{"salary": "round:1000, top:90000"}`. Promises are then
+    about the blocks.
     `frequent` names columns of which only values of so many persons keep their names, as `{"town": 20}`; all others
     become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
     would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
@@ -170,6 +172,9 @@ def publish(
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
+    for argument, place in (("out", out), ("destination", destination)):
+        if place is not None and not isinstance(place, str | os.PathLike):
+            raise RecipeError(f"{argument} is of type {type(place).__name__}. Give the path of the folder.")
     goes_to = destination or out
     asked = ask_about_series(after, series, mode, None if goes_to is None else Path(goes_to).absolute().parent)
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or is_spark_frame(table):

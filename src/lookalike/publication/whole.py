@@ -60,12 +60,13 @@ def publish_whole(
     warned: tuple[str, ...] = ()
     names: Sequence[str] | None = None
     if asked is not None:
+        from lookalike.pipeline.series.invariance import plain_name
         from lookalike.pipeline.series.publishing import open_step
 
         with watch.step("series"):
             step = open_step(asked, prepared, read, reading)
             prepared = step.prepared
-        names = None if prepared.data.owners is None else step.names
+        names = None if prepared.data.owners is None else [plain_name(name) for name in step.names]
     else:
         from lookalike.pipeline.series.people import find_names
         from lookalike.pipeline.series.registry import warn_of_known

@@ -191,6 +191,8 @@ def test_the_audit_draws_the_same_rows_again(visits: Path, tmp_path: Path, words
     if settings["keep"] == "first":
         assert not (private / "linkage.parquet").exists()
         assert lookalike("audit", visits, release).returncode == 0
+        # The folder that lies beside the release has nothing that is needed, and is no mistake.
+        assert lookalike("audit", visits, release, "--private", private).returncode == 0
         return
     done = lookalike("audit", visits, release)
     assert done.returncode == 2
@@ -256,6 +258,8 @@ def test_households_and_persons_are_named_together(visits: Path, tmp_path: Path)
     assert levels["k-anonymity"] == min(len({household for household, _ in one}) for one in held.values())
     assert levels["k-anonymity (persons)"] == min(map(len, held.values()))
     assert "k-anonymity (persons)" in done.stdout
+    assert "l-diversity (persons)" in done.stdout
+    assert "Limits on values are about households" in (release / "README.txt").read_text()
     assert "(persons)" not in (release / "audit.json").read_text()
 
 
@@ -296,12 +300,23 @@ def test_wrong_settings_are_refused_with_what_to_do(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_row_of_nobody_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cell", ["", "  "])
+def test_a_row_of_nobody_is_refused(tmp_path: Path, cell: str) -> None:
     rows = twenty_by_five()
-    rows[3]["patient_id"] = ""
+    rows[3]["patient_id"] = cell
     done = publish(write_rows(tmp_path / "stays.csv", rows), tmp_path / "release", "--person", "patient_id")
     assert done.returncode == 2
     assert "lacks a value in 1 row. Fill them in" in done.stderr
+
+
+def test_two_spellings_of_a_person_are_two_persons_and_this_is_said(tmp_path: Path) -> None:
+    rows = [{**row, "patient_id": "p" + row["patient_id"]} for row in twenty_by_five()]
+    rows[3]["patient_id"] = rows[3]["patient_id"].upper()
+    table = write_rows(tmp_path / "stays.csv", rows)
+    done = publish(table, tmp_path / "release", "--person", "patient_id")
+    assert done.returncode == 0
+    assert '1 value of "patient_id" differs from another one only in capitals or blanks' in done.stderr
+    assert "only in capitals or blanks" in lookalike("inspect", table).stdout
 
 
 def test_leading_zeros_tell_persons_apart(tmp_path: Path) -> None:

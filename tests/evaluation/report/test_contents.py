@@ -141,6 +141,7 @@ def test_sizes_are_shares_of_people() -> None:
         crowds={},
         losses={},
         loss_by_column={},
+        ranges={},
     )
     table = belief_table(basis, 0)
     assert {line.ceiling for line in table.lines} == {None}

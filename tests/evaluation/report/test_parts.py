@@ -20,7 +20,7 @@ from lookalike.data.schema import Schema
 from lookalike.evaluation.report import Basis, Report, to_html
 from lookalike.evaluation.report.basis import MADE_IN_PARTS, size_lines
 from lookalike.metrics import METRICS
-from lookalike.metrics.shared.losses import PartLosses, join_losses
+from lookalike.metrics.shared.losses import PartLosses, ShownRanges, join_losses
 from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.models.k_anonymity import KAnonymity
 from lookalike.models.l_diversity import LDiversity
@@ -57,6 +57,7 @@ def basis_of(data: Microdata, promises: tuple[Promise, ...], found: JoinedAudit,
             crowds=found.sizes,
             losses=total,
             loss_by_column=by_column,
+            ranges=ShownRanges.join([part.shown for part in losses]),
             notes=(),
             seconds={},
             parts=(),

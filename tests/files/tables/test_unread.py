@@ -57,7 +57,7 @@ FILES = [
     ("new.dta", stata(118), "a Stata file", 'pandas.read_stata("new.dta")'),
     ("x.sas7bdat", SAS, "a SAS file", "proc export"),
     ("x.xpt", b"HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!000000", "a SAS file", 'pandas.read_sas("x.xpt"'),
-    ("x.sav", b"$FL2@(#) SPSS DATA FILE MS Windows" + bytes(200), "an SPSS file", "SAVE TRANSLATE"),
+    ("x.sav", b"$FL2@(#) SPSS DATA FILE MS Windows" + bytes(200), "an SPSS file", 'OUTFILE="table.csv"'),
     ("x.zsav", b"$FL3@(#) SPSS DATA FILE" + bytes(200), "an SPSS file", "pyreadstat"),
     ("x.por", b"ASCII SPSS PORT FILE".rjust(200) + bytes(200), "an SPSS file", "SAVE TRANSLATE"),
     ("x.rds", gzip.compress(b"X\n\x00\x00\x00\x03\x00\x04\x03\x01" + bytes(50)), "an R data file", "write.csv"),

@@ -78,10 +78,10 @@ def test_every_metric_counts_persons_or_says_that_it_counts_rows(name: str) -> N
 def test_sizes_by_persons_are_not_published() -> None:
     data = visits()
     losses = dict.fromkeys(METRICS, 0.5)
-    public, _ = public_losses(losses, {"q0": 0.5}, data.domains, "grouped", 0, by_persons=True)
+    public, _ = public_losses(losses, {"q0": 0.5}, data.domains, "grouped", 0, {}, by_persons=True)
     assert not SIZES & set(public)
     assert "gcp" in public
-    assert set(public_losses(losses, {"q0": 0.5}, data.domains, "grouped", 0)[0]) >= SIZES
+    assert set(public_losses(losses, {"q0": 0.5}, data.domains, "grouped", 0, {})[0]) >= SIZES
 
 
 def test_a_person_is_either_learned_from_or_predicted() -> None:

@@ -224,6 +224,14 @@ def test_a_survey_counts_the_persons_that_the_table_has(visits: pl.DataFrame) ->
         assert isinstance(seen.data.prior(0), PersonCounts) == (whole.persons is not None)
 
 
+def test_a_survey_says_that_one_person_may_have_two_spellings(visits: pl.DataFrame) -> None:
+    named = pl.format("p{}", "patient")
+    spelled = visits.with_columns(patient=pl.when(pl.col("row") == 0).then(named.str.to_uppercase()).otherwise(named))
+    assert not any("capitals" in note for note in survey(LocalBackend(visits), SCHEMA).notes)
+    (said,) = (note for note in survey(LocalBackend(spelled), SCHEMA).notes if "capitals" in note)
+    assert said.startswith('1 value of "patient" differs from another one only in capitals or blanks')
+
+
 def test_households_are_counted_where_they_are_named(visits: pl.DataFrame, tmp_path: Path) -> None:
     number = visits["patient"].str.slice(1).cast(pl.Int64) // 3
     frame = visits.with_columns(household=number)
@@ -359,6 +367,10 @@ def test_a_person_column_that_lacks_values_or_is_missing_is_refused(visits: pl.D
     holes = visits.with_columns(patient=pl.when(pl.col("row") < 7).then(None).otherwise(pl.col("patient")))
     with pytest.raises(DataError, match='"patient" has the role person and lacks a value in 7 rows'):
         published(holes, tmp_path / "release", recipe)
+    named = pl.format("p{}", "patient")
+    blanks = visits.with_columns(patient=pl.when(pl.col("row") < 7).then(pl.lit("  ")).otherwise(named))
+    with pytest.raises(DataError, match='"patient" has the role person and lacks a value in 7 rows'):
+        published(blanks, tmp_path / "release", recipe)
     with pytest.raises(SchemaError, match='no column "patient"'):
         published(visits.drop("patient"), tmp_path / "release", recipe)
 

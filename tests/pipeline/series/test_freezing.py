@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +13,15 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.audit.frozen import ABSENT
+from lookalike.audit.paths import ABSENT
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.data.scheme import Scheme
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
+from lookalike.pipeline.series import freezing
 from lookalike.pipeline.series.check import Now
 from lookalike.pipeline.series.freezing import hold_frozen
+from lookalike.pipeline.series.frozen import plan_batch
 from tests.data.test_scheme import AGE
 
 SCHEME = Scheme(
@@ -83,9 +88,76 @@ def test_values_of_those_who_are_gone_are_held_to_the_promise(tmp_path: Path) ->
     assert month(table(*people[1:3]), tmp_path, "february", model="l-diversity:2").n_rows == 2
 
 
+STAY, GO = [(1, 20, "flu"), (2, 21, "cold")], [(3, 22, "flu"), (4, 23, "HIV")]
+COME = [(5, 24, "flu"), (6, 25, "asthma")]
+
+
+def beliefs_over_all_worlds(january: list[str], february: list[str]) -> dict[str, Fraction]:
+    """Of each value, the belief that a person who stays has it: all ways to give values to 1, 2, 3, 4 and to 5, 6."""
+    counts: Counter[str] = Counter()
+    n_worlds = 0
+    for before in set(itertools.permutations(january)):
+        for after in set(itertools.permutations(february)):
+            if before[:2] == after[:2]:
+                n_worlds += 1
+                counts[before[0]] += 1
+    return {value: Fraction(count, n_worlds) for value, count in counts.items()}
+
+
+def test_rows_do_not_come_and_go_at_once_under_promises_on_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = [[row[2] for row in rows] for rows in (STAY, GO, COME)]
+    # Those who stay, who go and who come are diverse, each pair by itself; the sums say more.
+    assert beliefs_over_all_worlds(values[0] + values[1], values[0] + values[2])["flu"] == Fraction(2, 3)
+    month(table(*STAY, *GO), tmp_path, "january", model="l-diversity:2")
+    second = month(table(*STAY, *COME), tmp_path, "february", model="l-diversity:2")
+    assert sorted(second.frame()["diagnosis"].to_list()) == ["cold", "flu"]
+    third = month(table(*STAY, *COME), tmp_path, "march", model="l-diversity:2")
+    assert third.n_rows == 4
+    # The audit catches it without the rule.
+    monkeypatch.setattr(freezing, "plan_batch", lambda rows, keeps, about_values: plan_batch(rows, keeps))
+    (tmp_path / "other").mkdir()
+    asked = {"model": "l-diversity:2", "series": "other", "mode": "frozen"}
+    la.apply_scheme(table(*STAY, *GO), SCHEME, destination=tmp_path / "other" / "1", **asked).write(
+        tmp_path / "other" / "1", report="brief"
+    )
+    with pytest.raises(AuditFailed, match=r"reach diagnosis=l-diversity:2 only up to 1\b"):
+        la.apply_scheme(table(*STAY, *COME), SCHEME, destination=tmp_path / "other" / "2", **asked)
+
+
+def test_people_who_move_to_another_cell_are_named_in_the_refusal(tmp_path: Path) -> None:
+    month(table(*YOUNG, *OLD), tmp_path, "january")
+    moved = [(0, 80, "flu"), *YOUNG[1:]]
+    with pytest.raises(AuditFailed, match="1 person moved to another cell"):
+        month(table(*moved, *OLD), tmp_path, "february")
+    # Within the cell nothing is seen.
+    assert month(table((0, 30, "flu"), *YOUNG[1:], *OLD), tmp_path, "february").n_rows == 8
+
+
+def test_a_waiting_row_does_not_show_in_any_file(tmp_path: Path) -> None:
+    """Two series that differ in a waiting row alone: its number with decimals must not change a column's type."""
+    files = []
+    for name, extra in (("without", []), ("with", [(30, 30, "2.5")])):
+        (tmp_path / name).mkdir()
+        for number, more in enumerate(([], extra), start=1):
+            rows = [(one, age, str(one % 3 + 1)) for one, age, _ in (*YOUNG, *OLD, *NEW_OLD)]
+            lines = [f"{one},{age},{value}" for one, age, value in [*rows, *more]]
+            source = tmp_path / name / f"{number}.csv"
+            source.write_text("\n".join(["patient,age,diagnosis", *lines]) + "\n")
+            made = la.apply_scheme(
+                source, SCHEME, series=f"stays {name}", mode="frozen", destination=tmp_path / name / f"r{number}",
+                seed=number,
+            )  # fmt: skip
+            made.write(tmp_path / name / f"r{number}", report="brief")
+        assert any("1 row waiting" in note for note in made.notes) == bool(extra)
+        files.append({path.name: path.read_bytes() for path in (tmp_path / name / "r2").iterdir()})
+    assert files[0] == files[1]
+
+
 def test_corrections_and_other_schemes_are_refused(tmp_path: Path) -> None:
     month(table(*YOUNG, *OLD), tmp_path, "january")
-    with pytest.raises(AuditFailed, match="The values of 1 person are others"):
+    with pytest.raises(AuditFailed, match="The values of 1 person have changed"):
         month(table((0, 20, "asthma"), *YOUNG[1:], *OLD), tmp_path, "february")
     other = Scheme(schema=SCHEME.schema, promises=SCHEME.promises, starts={"age": (60,)})
     with pytest.raises(RecipeError, match="another scheme"):

@@ -224,6 +224,20 @@ def test_persons_who_come_back_with_each_others_values_wait() -> None:
     )
 
 
+def test_new_rows_wait_while_a_part_of_a_block_leaves_their_cell() -> None:
+    # Two of four leave, two come: a reader sees the sums alone.
+    rows = rows_of([0] * 6, [0, 0, 0, 0, NEVER, NEVER], gone=[2, 3])
+    assert plan_batch(rows, at_least(2)).enters.sum() == 2
+    waiting = plan_batch(rows, at_least(2), about_values=True)
+    assert waiting.waits.tolist() == [False] * 4 + [True] * 2
+    assert waiting.leaves.sum() == 2
+    # A block that leaves as a whole is known, and so is what comes; other cells do not matter.
+    whole = rows_of([0] * 6, [0, 0, 1, 1, NEVER, NEVER], gone=[2, 3])
+    assert plan_batch(whole, at_least(2), about_values=True).enters.sum() == 2
+    elsewhere = rows_of([0] * 4 + [1] * 2, [0, 0, 0, 0, NEVER, NEVER], gone=[2, 3])
+    assert plan_batch(elsewhere, at_least(2), about_values=True).enters.sum() == 2
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_blocks_of_random_series_keep_the_promise_whatever_happened(seed: int) -> None:
     """Rows with the same history in the same cell keep the promise; histories are read off the releases."""

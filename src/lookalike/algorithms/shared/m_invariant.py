@@ -4,7 +4,9 @@ Xiao, Tao, "m-invariance: towards privacy preserving re-publication of dynamic d
 values of a person's group is the person's signature. Those who were published before fill one bucket per signature;
 newcomers with values that a bucket has too few of balance it, and rows are made up where there are none. The other
 newcomers form buckets of their own, always of the m values that are most frequent among them; what is left joins a new
-bucket that has no such value yet, or waits. A balanced bucket has equally many rows of each of its values and is cut by
+bucket that has no such value yet, or waits. Some newcomers are barred from values: those of the groups that the person
+was in before the value changed. Their group has none of them, so that neither what two groups of a person share nor
+what the later one adds says anything. A balanced bucket has equally many rows of each of its values and is cut by
 quasi-identifiers, again and again, into halves that are balanced too, down to groups with one row per value.
 
 Every group shows each of its values once, so exchanging two values in a whole bucket, in all releases, gives releases
@@ -19,8 +21,9 @@ Values are looked at to cut, as in any method of groups against readers. Cost O(
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import ClassVar, Self
 
 import numpy as np
@@ -59,12 +62,20 @@ class MInvariant(Method):
     """By record, for those who were published before."""
     donors: Mapping[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
     """By value, what an earlier row with it carried, for made-up rows of values that no record has now."""
+    barred: Mapping[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By record, values that the person's group must not have."""
 
-    def over(self, signatures: Mapping[int, Signature], donors: Mapping[int, tuple[int, ...]]) -> Self:
+    def over(
+        self,
+        signatures: Mapping[int, Signature],
+        donors: Mapping[int, tuple[int, ...]],
+        barred: Mapping[int, frozenset[int]] = MappingProxyType({}),
+    ) -> Self:
         """The same for people of whom some were published before."""
         made = replace(self)
         object.__setattr__(made, "signatures", dict(signatures))
         object.__setattr__(made, "donors", dict(donors))
+        object.__setattr__(made, "barred", dict(barred))
         return made
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
@@ -86,7 +97,8 @@ class MInvariant(Method):
         record_of_number = rng.child("record numbers").permutation(data.n_rows)
         number_of_record = np.argsort(record_of_number)
         own = {int(number_of_record[record]): signature for record, signature in self.signatures.items()}
-        made = self.over(own, self.donors)
+        barred = {int(number_of_record[record]): values for record, values in self.barred.items()}
+        made = self.over(own, self.donors, barred)
         release, record_map = made.make_release(data.take(record_of_number), requirements, rng, progress)
         return release, record_map.renumber(record_of_number)
 
@@ -98,7 +110,7 @@ class MInvariant(Method):
                 "A series in mode m-invariant keeps one sensitive column: rows are made up for its values. Name one "
                 "sensitive column, and carry or leave out the others."
             )
-        buckets, waiting = fill_buckets(data.sensitive[:, 0], self.signatures, int(self.m), rng)
+        buckets, waiting = fill_buckets(data.sensitive[:, 0], self.signatures, int(self.m), rng, self.barred)
         groups = [group for signature in sorted(buckets) for group in _cut(data, signature, buckets[signature], rng)]
         if not groups:
             raise Infeasible(
@@ -168,23 +180,40 @@ class MInvariant(Method):
 
 
 def fill_buckets(
-    values: NDArray[np.int32], signatures: Mapping[int, Signature], m: int, rng: Randomness
+    values: NDArray[np.int32],
+    signatures: Mapping[int, Signature],
+    m: int,
+    rng: Randomness,
+    barred: Mapping[int, frozenset[int]] = MappingProxyType({}),
 ) -> tuple[dict[Signature, dict[int, list[int]]], list[int]]:
     """Balanced buckets, by signature the records of each value (-1: made up), and the newcomers who wait."""
     buckets: dict[Signature, dict[int, list[int]]] = {}
     for record, signature in sorted(signatures.items()):
         bucket = buckets.setdefault(signature, {value: [] for value in signature})
-        bucket[int(values[record])].append(record)
+        value = int(values[record])
+        if value not in bucket:
+            # Not in a series, which counts such a person as a newcomer, but in worlds that an attack goes through.
+            raise Infeasible(
+                "A person who was published before has a value that the person's group did not have. Publish the "
+                "person as a newcomer.",
+                None,
+            )
+        bucket[value].append(record)
     newcomers: dict[int, list[int]] = defaultdict(list)
     for record in rng.child("newcomers").permutation(len(values)).tolist():
         if record not in signatures:
             newcomers[int(values[record])].append(record)
-    _balance(buckets, newcomers, rng)
-    waiting = _found_buckets(buckets, newcomers, m, rng)
+    _balance(buckets, newcomers, barred, rng)
+    waiting = _found_buckets(buckets, newcomers, barred, m, rng)
     return buckets, waiting
 
 
-def _balance(buckets: dict[Signature, dict[int, list[int]]], newcomers: dict[int, list[int]], rng: Randomness) -> None:
+def _balance(
+    buckets: dict[Signature, dict[int, list[int]]],
+    newcomers: dict[int, list[int]],
+    barred: Mapping[int, frozenset[int]],
+    rng: Randomness,
+) -> None:
     """As many rows of each value in a bucket: newcomers first, in random order of buckets, then made-up ones."""
     listed = sorted(buckets)
     for place in rng.child("buckets").permutation(len(listed)).tolist():
@@ -192,13 +221,28 @@ def _balance(buckets: dict[Signature, dict[int, list[int]]], newcomers: dict[int
         height = max(len(records) for records in bucket.values())
         for value, records in bucket.items():
             while len(records) < height:
-                records.append(newcomers[value].pop() if newcomers[value] else _MADE_UP)
+                found = _take_fitting(newcomers[value], barred, listed[place])
+                records.append(_MADE_UP if found is None else found)
+
+
+def _take_fitting(records: list[int], barred: Mapping[int, frozenset[int]], values: Collection[int]) -> int | None:
+    """Take the last of these records that is not barred from any of the values."""
+    for place in range(len(records) - 1, -1, -1):
+        if not barred.get(records[place], frozenset()).intersection(values):
+            return records.pop(place)
+    return None
 
 
 def _found_buckets(
-    buckets: dict[Signature, dict[int, list[int]]], newcomers: dict[int, list[int]], m: int, rng: Randomness
+    buckets: dict[Signature, dict[int, list[int]]],
+    newcomers: dict[int, list[int]],
+    barred: Mapping[int, frozenset[int]],
+    m: int,
+    rng: Randomness,
 ) -> list[int]:
     """Put the newcomers who are left into new groups of m values; who fits nowhere waits."""
+    late = {value: [one for one in records if one in barred] for value, records in newcomers.items()}
+    newcomers = {value: [one for one in records if one not in barred] for value, records in newcomers.items()}
     counts = Counter({value: len(records) for value, records in newcomers.items() if records})
     ties = rng.child("ties").words(1 + max(newcomers, default=0))
     groups: list[dict[int, int]] = []
@@ -211,13 +255,25 @@ def _found_buckets(
                 del counts[value]
     waiting = []
     order = rng.child("left over").permutation(len(groups)).tolist()
-    for value in sorted(counts):
-        for record in newcomers[value]:
-            free = next((place for place in order if value not in groups[place]), None)
-            if free is None:
-                waiting.append(record)
-            else:
-                groups[free][value] = record
+    # Values that no group may get any more, because somebody in it is barred from them.
+    closed_to: list[frozenset[int]] = [frozenset() for _ in groups]
+    left_over = [(value, record) for value in sorted(counts) for record in newcomers[value]]
+    left_over += [(value, record) for value in sorted(late) for record in late[value]]
+    for value, record in left_over:
+        not_with = barred.get(record, frozenset())
+        free = next(
+            (
+                place
+                for place in order
+                if value not in groups[place] and value not in closed_to[place] and not not_with & groups[place].keys()
+            ),
+            None,
+        )
+        if free is None:
+            waiting.append(record)
+        else:
+            groups[free][value] = record
+            closed_to[free] |= not_with
     for group in groups:
         signature = tuple(sorted(group))
         bucket = buckets.setdefault(signature, {value: [] for value in signature})

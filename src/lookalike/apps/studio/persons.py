@@ -104,8 +104,9 @@ def _advise(project: Project) -> list[str]:
     said = [found.doubt for found in project.inspection().persons if found.declared and found.doubt]
     if schema.person is not None and schema.household is not None:
         said.append(
-            f"Promises count households, which protects every person in them too and costs more detail. To count "
-            f"persons, mark {quoted(schema.household.name)} as not published."
+            f"Promises count households: a group of k households has at least k persons, but limits on values are "
+            f"about households, not their members. To count persons, mark {quoted(schema.household.name)} as not "
+            "published."
         )
     return said
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.column_names import find_word, numbers_households, words_of
 from lookalike.data.microdata import Column, Table
-from lookalike.data.person_columns import CONSTANT, find_repeated, is_constant
+from lookalike.data.person_columns import CONSTANT, find_repeated, find_spellings, is_constant
 from lookalike.data.persons import number_pairs
 from lookalike.data.schema import Role, Schema, ValueType
 from lookalike.errors import counted, quoted
@@ -88,7 +88,8 @@ class Persons:
         if self.role is Role.HOUSEHOLD:
             return (
                 f" It is proposed as the household, as {self.reason}. With {flag} promises count households, "
-                "which protects every person in them too and costs more detail; leave it out to count persons."
+                "which costs more detail: a group of k households has at least k persons, but limits on values are "
+                "about households, not their members. Leave it out to count persons."
             )
         return (
             f" It is proposed as the person, as {self.reason}. With {flag} promises count persons. If every row is a "
@@ -167,7 +168,8 @@ def _count(table: Table, name: str, role: Role, reason: str, *, declared: bool) 
         n_rows=int(counts.sum()),
         most_rows=int(counts.max(initial=0)),
         n_missing=column.n_missing,
-        doubt=_find_doubt(table, column, int(counts.max(initial=0))) if role is Role.PERSON else "",
+        doubt=(_find_doubt(table, column, int(counts.max(initial=0))) if role is Role.PERSON else "")
+        or find_spellings(column),
     )
 
 

@@ -32,7 +32,7 @@ from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.evaluation.advise import review
 from lookalike.evaluation.report.persons import describe_numbers
-from lookalike.metrics.shared.losses import public_losses
+from lookalike.metrics.shared.losses import ShownRanges, public_losses
 from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, describe_ends
 
@@ -93,6 +93,8 @@ class Basis:
     """How many units there are of each size; empty where sizes are no numbers of rows."""
     losses: dict[str, float]
     loss_by_column: dict[str, float]
+    ranges: Mapping[str, ShownRanges]
+    """What the release shows of columns of ranges whose domain is not declared."""
     bound_sentence: str | None = None
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -143,6 +145,7 @@ class Basis:
             self.domains,
             self.form,
             self.withheld.n_suppressed,
+            self.ranges,
             by_persons=self.audit.n_persons is not None,
         )
         return replace(
@@ -195,6 +198,7 @@ class Basis:
             crowds=made.crowds,
             losses=made.losses,
             loss_by_column=made.loss_by_column,
+            ranges=made.ranges,
             persons=state_persons(made.recipe),
             carried=made.carried,
             **known,
@@ -228,6 +232,7 @@ class Basis:
             crowds=(seen[0] if seen else examined.exposure(None)).crowds if shown else {},
             losses=losses,
             loss_by_column=loss_by_column,
+            ranges=ShownRanges.of(release),
             series=series,
             persons=persons,
             carried=measure_carried(examined, candidates=False) if shown else (),

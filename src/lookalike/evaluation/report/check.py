@@ -27,7 +27,7 @@ from lookalike.evaluation.report.examples import Examples, make_up_examples
 from lookalike.evaluation.report.page import AUDIT, REPORT, REPORT_PAGE, audit_json, report_documents
 from lookalike.files.releases.describe import REWRITTEN, quote_text, title_problem
 from lookalike.files.releases.read import ReleaseFolder
-from lookalike.metrics.shared.losses import public_losses, round_figure, same_figure
+from lookalike.metrics.shared.losses import ShownRanges, public_losses, round_figure, same_figure
 from lookalike.pipeline.hidden_data.folder import can_be_audited_alike, first_difference
 from lookalike.pipeline.run import measure
 from lookalike.untrusted import load_json, read_bytes
@@ -119,6 +119,7 @@ def check_documents(
             basis.domains,
             basis.form,
             release.withheld.n_suppressed,
+            ShownRanges.of(release),
             rounding=lambda loss: loss,
             by_persons=data.persons is not None,
         )

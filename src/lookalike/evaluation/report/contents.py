@@ -305,6 +305,7 @@ def _list_withheld(basis: Basis, evaluation: Evaluation | None) -> list[str]:
 
 
 def _column_lines(basis: Basis) -> list[ColumnLine]:
+    observed = "as observed in the table" if basis.internal else "as the release shows it"
     roles = {
         **dict.fromkeys(basis.domains.quasi, Role.QUASI),
         **dict.fromkeys(basis.domains.sensitive, Role.SENSITIVE),
@@ -315,7 +316,7 @@ def _column_lines(basis: Basis) -> list[ColumnLine]:
             domain.name,
             str(role),
             _describe_kind(domain),
-            "declared" if domain.declared else "as observed in the table",
+            "declared" if domain.declared else observed,
             basis.loss_by_column.get(domain.name),
         )
         for domain, role in roles.items()

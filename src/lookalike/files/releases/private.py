@@ -155,6 +155,11 @@ def read_graph(folder: Path) -> MatchGraph:
     return MatchGraph(starts, rows.to_numpy().astype(np.int32))
 
 
+def is_private_folder(folder: Path) -> bool:
+    """Whether a folder has the mark of what lies beside a release and is never handed over."""
+    return _read_mark(Path(folder), "private") is not None
+
+
 def has_record_map(folder: Path) -> bool:
     """Whether a private folder has the record map; one with the owner's report alone has not."""
     return (Path(folder) / _MAP).exists()

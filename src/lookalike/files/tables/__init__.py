@@ -65,6 +65,9 @@ def read_columns(
     named = [attribute.name for attribute in (*schema.published, *units)]
     columns = [*dict.fromkeys((*named, *([order] if order else [])))]
     if units:
+        if made:
+            # A column of the source with such a name is refused where the new one is made.
+            reading["also"] = lambda name: name in made
         return read_whole(source, schema, columns=columns, **reading)
     identifiers = {attribute.name for attribute in schema.attributes if attribute.role is Role.IDENTIFIER}
     return read_whole(

@@ -178,4 +178,5 @@ def refuse_unread(path: Path) -> None:
         except LookalikeError:
             return  # said where it is read
     if said is not None:
-        raise DataError(f"{path.name} is {said.replace('FILE', path.name)}")
+        named = re.sub(r"\bFILE\b", lambda _: path.name, said)
+        raise DataError(f"{path.name} is {named}")

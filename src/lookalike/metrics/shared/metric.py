@@ -24,6 +24,8 @@ class WrittenMetric:
     more_is_better: ClassVar[bool] = False
     counts_rows: ClassVar[bool] = True
     """Whether every published row counts alike, also where persons have several."""
+    over_columns: ClassVar[bool] = False
+    """Whether it is the mean of a loss by column that is NCP for ranges of numbers."""
     joins: ClassVar[bool] = False
 
     @abstractmethod

@@ -49,7 +49,7 @@ from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.cells import loss_by_column
-from lookalike.metrics.shared.losses import PartLosses, join_losses
+from lookalike.metrics.shared.losses import PartLosses, ShownRanges, join_losses
 from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.carried import refuse_carried
@@ -176,6 +176,7 @@ def run_in_parts(
         crowds=found.sizes,
         losses=losses,
         loss_by_column=by_column,
+        ranges=ShownRanges.join([part.losses.shown for part in done]),
         notes=notes_on(
             prepared,
             (

@@ -21,11 +21,12 @@ from lookalike.data.microdata import (
     Whole,
     check_columns,
     encode_column,
-    explain_lacking,
     no_rows,
+    refuse_lacking,
     texts_of,
 )
 from lookalike.data.missing_codes import codes_of, missing_in
+from lookalike.data.person_columns import find_spellings
 from lookalike.data.persons import renumber
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.data.suspect_codes import note_codes
@@ -134,10 +135,12 @@ def survey(backend: Backend, schema: Schema) -> Survey:
             by_role[Role.SENSITIVE], found[n_quasi : n_quasi + n_sensitive], strict=True
         )
     )
-    of_owners = [
-        (values, _code_owners(backend, attribute, values, times), times)
-        for attribute, (values, times) in zip(owners, distinct[len(attributes) :], strict=True)
-    ]
+    of_owners = []
+    for attribute, (values, times) in zip(owners, distinct[len(attributes) :], strict=True):
+        column, _ = observe(backend, attribute, values, times)
+        refuse_lacking(attribute, column, times)
+        notes += filter(None, [find_spellings(column)])
+        of_owners.append((values, column.codes, times))
     if of_owners and np.bincount(of_owners[0][1], weights=of_owners[0][2]).max() < 2:
         # Every row is another person.
         of_owners = []
@@ -185,14 +188,3 @@ def _list_owners(schema: Schema, backend: Backend) -> list[Attribute]:
         if attribute.name not in backend.names:
             raise SchemaError(f"{unknown_name('column', attribute.name, backend.names)} (read from {backend.source})")
     return owners
-
-
-def _code_owners(
-    backend: Backend, attribute: Attribute, values: pl.Series, times: NDArray[np.int64]
-) -> NDArray[np.int32]:
-    """The number of the person, or household, that each value of the column names."""
-    column, _ = observe(backend, attribute, values, times)
-    lacking = int(times[column.codes == len(column.values)].sum())
-    if lacking:
-        raise DataError(explain_lacking(attribute, lacking))
-    return column.codes

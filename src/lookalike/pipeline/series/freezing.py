@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,14 +20,16 @@ from typing import Any
 import numpy as np
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
-from lookalike.audit.frozen import ABSENT, audit_histories
+from lookalike.audit.frozen import audit_bounds, audit_histories
+from lookalike.audit.paths import ABSENT
 from lookalike.audit.reading import Ints
 from lookalike.data.microdata import Codes, Domain, Microdata
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import AuditFailed, DataError, Infeasible, RecipeError, Unsupported, counted
 from lookalike.files.releases.assemble import DomainIndex
 from lookalike.files.schemes import scheme_text
 from lookalike.pipeline.recipe import Prepared
-from lookalike.pipeline.series.check import Before, Now
+from lookalike.pipeline.series.check import Before, Now, number_alike
 from lookalike.pipeline.series.contents import CLASS, value_column
 from lookalike.pipeline.series.frozen import NEVER, FrozenRows, frozen_test, plan_batch
 from lookalike.pipeline.series.invariance import with_earlier_values
@@ -61,16 +64,15 @@ def prepare_frozen(
     block = np.full(len(people), NEVER)
     block[ever] = np.unique(groups[ever], axis=0, return_inverse=True)[1].reshape(-1)
     rows = FrozenRows(
-        # Blocks are decided about one by one, so each may count as a cell by itself.
-        cell=np.where(
-            ever, cells.max(initial=0) + 1 + block, np.concatenate((cells, np.zeros(n_gone, dtype=np.int64)))
-        ),
+        cell=_find_cells(cells, groups, n_gone),
         block=block,
         present=np.arange(len(people)) < data.n_rows,
         left=ever & (groups[:, -1] == ABSENT) if before else ever,
     )
     known = _with_gone(data, people, groups, before)
-    plan = plan_batch(rows, frozen_test(known, prepared.promises, prepared.recipe.adversary))
+    about_values = any(not promise.model.about_identity for promise in prepared.promises)
+    keeps = frozen_test(known, prepared.promises, prepared.recipe.adversary)
+    plan = plan_batch(rows, keeps, about_values=about_values)
     if plan.lingers.any():
         raise Infeasible(
             f"{counted(int(plan.lingers.sum()), 'published row')} gone from the table may not leave yet: those that "
@@ -83,12 +85,66 @@ def prepare_frozen(
             "Nothing can be published yet: in no cell of the scheme do the new rows keep the promise by themselves. "
             "Wait for more rows, or begin the series with larger cells."
         )
-    made_ready = replace(prepared, data=data.take(records))
+    made_ready = replace(prepared, data=_narrow_types(data.take(records), prepared.recipe.schema))
     n_back = int((rows.left & rows.present).sum())
     said = [f"Frozen cells (for internal use only): {plan}."]
     if n_back:
         said.append(f"{counted(n_back, 'person')} who left the series and came back stay out of it.")
     return made_ready, records, scheme, said
+
+
+def _narrow_types(data: Microdata, asked: Schema) -> Microdata:
+    """Columns of numbers as whole numbers if no row has another: a row that waits must not show by their type."""
+    declared = {attribute.name for attribute in asked.attributes if attribute.type is not None}
+    blocks = {"sensitive": data.sensitive, "carried": data.carried}
+    domains: dict[str, tuple[Domain, ...]] = {}
+    for role, block in blocks.items():
+        columns = [
+            (domain, codes) if domain.name in declared else _as_whole_numbers(domain, codes)
+            for domain, codes in zip(getattr(data.domains, role), block.T, strict=True)
+        ]
+        domains[role] = tuple(domain for domain, _ in columns)
+        blocks[role] = np.column_stack([np.empty((data.n_rows, 0), dtype=np.int32), *(codes for _, codes in columns)])
+    return replace(
+        data,
+        domains=replace(data.domains, sensitive=domains["sensitive"], carried=domains["carried"]),
+        sensitive=blocks["sensitive"],
+        carried=blocks["carried"],
+    )
+
+
+def _as_whole_numbers(domain: Domain, codes: Codes) -> tuple[Domain, Codes]:
+    """A column without the values that these records lack, if theirs are whole numbers; else as it is."""
+    known = np.unique(codes[codes < len(domain.values)])
+    shown = domain.values[known]
+    if (
+        domain.type is not ValueType.NUMBER
+        or domain.taxonomy is not None
+        or not len(shown)
+        or (shown != np.floor(shown)).any()
+    ):
+        return domain, codes
+    attribute = replace(domain.attribute, type=domain.attribute.type and ValueType.INTEGER)
+    made = replace(domain, attribute=attribute, type=ValueType.INTEGER, values=shown.astype(np.int64))
+    return made, np.where(codes < len(domain.values), np.searchsorted(known, codes), len(known)).astype(np.int32)
+
+
+def _find_cells(cells: Ints, groups: Ints, n_gone: int) -> Ints:
+    """The cell of each row: of rows in the last release the cell of its group, wherever their values lie now.
+
+    A group of which nobody is in the table any more counts as a cell by itself.
+    """
+    found = np.concatenate((cells, np.full(n_gone, -1, dtype=np.int64)))
+    if not groups.shape[1]:
+        return found
+    last, next_cell = groups[:, -1], int(cells.max(initial=0)) + 1
+    for group in np.unique(last[last != ABSENT]):
+        inside = last == group
+        here = found[inside & (found >= 0)]
+        found[inside] = here.min() if len(here) else next_cell
+        next_cell += not len(here)
+    found[found < 0] = next_cell
+    return found
 
 
 def _list_histories(names: Sequence[str], before: Sequence[Before]) -> tuple[list[str], Ints]:
@@ -147,6 +203,27 @@ def _code_of(domain: Domain, text: str | None) -> int:
     return domain.missing_code if text is None else DomainIndex(domain).find(text)
 
 
+def _describe_movers(before: Sequence[Before], now: Now) -> str:
+    """A sentence about people who are shown in another cell than in the last release, if there are any."""
+    if not before:
+        return ""
+    _, groups = _list_histories(now.names, before)
+    last = groups[: len(now.names), -1]
+    pairs = np.unique(np.column_stack((last, now.groups))[(last != ABSENT) & (now.groups != ABSENT)], axis=0)
+    # Groups of the two releases that show the same cell are those that share most of their people.
+    shared = Counter(zip(last.tolist(), now.groups.tolist(), strict=True))
+    moved = 0
+    for group in np.unique(pairs[:, 0]).tolist():
+        counts = [shared[group, other] for other in pairs[pairs[:, 0] == group][:, 1].tolist()]
+        moved += sum(counts) - max(counts)
+    if not moved:
+        return ""
+    return (
+        f"{counted(moved, 'person')} moved to another cell since the last release: give them the quasi-identifiers "
+        "that they were first published with, as cells stay the same and so must who is in them. "
+    )
+
+
 def hold_frozen(before: Sequence[Before], now: Now, data: Microdata, adversary: str) -> list[str]:
     """Raise `AuditFailed` unless every set of rows with one history keeps every promise; else a sentence."""
     people, groups = _list_histories(now.names, before)
@@ -154,9 +231,14 @@ def hold_frozen(before: Sequence[Before], now: Now, data: Microdata, adversary: 
     known: Codes = _with_gone(data, people, groups, before).sensitive
     domains = with_earlier_values(data, [one.contents for one in before]).domains.sensitive
     problems = audit_histories(np.column_stack((groups, shown)), known, now.contents.promises, domains, adversary)
+    if not problems:
+        releases, joined, codes = number_alike(before, now, data)
+        problems = audit_bounds(releases, now.contents.promises, joined, codes, adversary)
     if problems:
         raise AuditFailed(
-            f"The series does not keep its promises with this release; nothing is written. {'; '.join(problems)}."
+            f"The series does not keep its promises with this release; nothing is written. {'; '.join(problems)}. "
+            f"{_describe_movers(before, now)}If rows were taken out of the table, put some of them back and take them "
+            "out before a later release."
         )
     n_releases = len(before) + 1
     return [

@@ -9,9 +9,15 @@ cell is a group by itself. The rule:
     waiting       nothing of a waiting row is published, not even that it waits
 
 So rows are published in *blocks*: rows that appeared in the same cell in the same release and were last published in
-the same one. Cells do not depend on values and a block is shuffled inside, so releases 1 to t and the blocks say the
-same, and what all releases together say about a row is what its block says. Every promise that is a test of one group
-holds for the series. Which rows are published in which cell is decided apart from all other cells.
+the same one. Cells do not depend on values and a block is shuffled inside, so where a reader can work out the values
+of every block, what all releases together say about a row is what its block says, and every promise that is a test of
+one group holds for the series. Which rows are published in which cell is decided apart from all other cells.
+
+**Coming and going at once.** Where some rows of a block leave a cell and others enter it in one release, the reader
+sees the sums alone, and the tables that fit them are not equally diverse: flu flu cold HIV of which two leave while
+two enter, and then flu cold flu asthma, says 2/3 flu about those who stay, though flu and cold stayed. So under a
+promise on values new rows wait while a part of a block leaves their cell. Blocks that leave as a whole are known. Two
+blocks of a cell that both leave in part are left to the audit, which takes the most that each value can be.
 
 **Persons with several rows.** A row of a person who was published before is no new person. Somebody who knows one row
 of the person, and in which releases it is, and is told which rows of a cell belong together, believes of the block's
@@ -109,10 +115,11 @@ class BatchPlan:
         return ", ".join(said)
 
 
-def plan_batch(rows: FrozenRows, keeps: GroupTest) -> BatchPlan:
+def plan_batch(rows: FrozenRows, keeps: GroupTest, *, about_values: bool = False) -> BatchPlan:
     """Decide which rows the next release of a series in frozen cells has.
 
-    `keeps` says of row numbers whether these rows, as a group by themselves, keep every promise.
+    `keeps` says of row numbers whether these rows, as a group by themselves, keep every promise; `about_values`:
+    whether some promise is about values and not about sizes alone.
     """
     corrected = count_corrections(rows)
     if corrected:
@@ -128,7 +135,7 @@ def plan_batch(rows: FrozenRows, keeps: GroupTest) -> BatchPlan:
     order = np.argsort(rows.cell, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(rows.cell[order])) + 1):
         if is_new[members].any() or is_gone[members].any():
-            cell = _Cell(rows, members, keeps)
+            cell = _Cell(rows, members, keeps, about_values)
             enters[members], leaves[members] = cell.decide(is_new[members], is_gone[members])
     published = ((rows.block != NEVER) & ~rows.left & ~leaves) | enters
     return BatchPlan(
@@ -144,21 +151,25 @@ def plan_batch(rows: FrozenRows, keeps: GroupTest) -> BatchPlan:
 class _Cell:
     """One cell: its rows, and what every group of them must satisfy."""
 
-    def __init__(self, rows: FrozenRows, members: Ints, keeps: GroupTest) -> None:
+    def __init__(self, rows: FrozenRows, members: Ints, keeps: GroupTest, about_values: bool) -> None:
         self.members = members
         self.block = rows.block[members]
         self.left = rows.left[members]
         self.person = None if rows.person is None else rows.person[members]
         self._keeps = keeps
+        self._about_values = about_values
 
     def decide(self, is_new: Flags, is_gone: Flags) -> tuple[Flags, Flags]:
         """Which new rows enter and which gone rows leave: as many kinds of change as pass together, leaving first."""
-        may_leave = np.zeros(len(is_gone), dtype=bool)
+        may_leave, splits = np.zeros(len(is_gone), dtype=bool), False
         for block in np.unique(self.block[is_gone]):
             own = (self.block == block) & ~self.left
             gone, staying = own & is_gone, own & ~is_gone
-            may_leave |= gone & (self._passes(gone) and (not staying.any() or self._passes(staying)))
-        may_enter = is_new & bool(is_new.any() and self._passes(is_new))
+            if self._passes(gone) and (not staying.any() or self._passes(staying)):
+                may_leave |= gone
+                splits |= bool(staying.any())
+        closed = self._about_values and splits
+        may_enter = is_new & bool(not closed and is_new.any() and self._passes(is_new))
         nothing = np.zeros(len(is_gone), dtype=bool)
         for enters, leaves in ((may_enter, may_leave), (nothing, may_leave), (may_enter, nothing)):
             if (enters.any() or leaves.any()) and self._fits(enters, leaves):

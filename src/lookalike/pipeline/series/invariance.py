@@ -1,7 +1,9 @@
 """A series in mode m-invariant: signatures from the ledger, values that only earlier releases had, the audit.
 
 A person whose value was corrected to one of the signature keeps it. One whose value is another now counts as a person
-who left and one who came, under a name of its own in the ledger, and gets a signature as newcomers do.
+who left and one who came, under a name of its own in the ledger, and gets a signature that shares no value with the
+earlier ones: if it did, what they share would be left for a reader who takes values to be the same, and what the later
+one adds for a reader who knows why signatures change. One whose value is in the first signature again gets that back.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.pipeline.recipe import Prepared, Recipe, require
 from lookalike.pipeline.series.check import Before, Now, number_alike, sum_counts
 from lookalike.pipeline.series.contents import CLASS, ROWS, Contents, read_contents, value_column
-from lookalike.pipeline.series.people import digest
+from lookalike.pipeline.series.people import digest, list_people
+
+_CORRECTED = "\0corrected "
 
 
 def choose_m_invariant(recipe: Recipe) -> Recipe:
@@ -76,37 +80,44 @@ def prepare_m_invariant(
         )
     data = with_earlier_values(prepared.data, [one.contents for one in before])
     domain = data.domains.sensitive[0]
-    identities, known, n_new = list(names), {}, 0
+    identities, known, barred = list(names), dict[int, Signature](), dict[int, frozenset[int]]()
     latest = _latest(before, domain)
     for record, name in enumerate(names):
-        value = int(data.sensitive[record, 0])
-        number, signature = 0, None
-        while (held := latest.get(_digest_of(before, name, number))) is not None:
-            signature, number = held, number + 1
-        if signature is None:
-            continue
-        if value in signature:
-            identities[record] = _name(name, number - 1)
-            known[record] = signature
-        else:
-            identities[record] = _name(name, number)
-            n_new += 1
+        held = _signatures_of(name, before, latest)
+        fitting = [number for number, signature in enumerate(held) if int(data.sensitive[record, 0]) in signature]
+        if fitting:
+            identities[record], known[record] = _name(name, fitting[-1]), held[fitting[-1]]
+        elif held:
+            identities[record], barred[record] = _name(name, len(held)), frozenset().union(*held)
     donors = _find_donors(before, data)
     _refuse_traces(data, before, donors)
     said = []
-    if n_new:
+    if barred:
         said.append(
-            f"{counted(n_new, 'person')} with a value now that their group did not have: counted as people who left "
-            "and others who came, in other groups. Somebody who takes values to be the same in all releases may "
-            "believe something false of them."
+            f"{counted(len(barred), 'person')} with a value now that their group did not have: counted as people who "
+            "left and others who came, in groups without any value of their earlier ones. Those for whom there is no "
+            "such group wait."
         )
     requirements = require(prepared.promises, data, eligible=False)
-    made_ready = replace(prepared, data=data, requirements=requirements, algorithm=method.over(known, donors))
+    made_ready = replace(prepared, data=data, requirements=requirements, algorithm=method.over(known, donors, barred))
     return made_ready, identities, m, said
 
 
+def _signatures_of(name: str, before: Sequence[Before], latest: Mapping[str, Signature]) -> list[Signature]:
+    """The signatures of a person, one more after each value that was in none of them."""
+    found: list[Signature] = []
+    while (signature := latest.get(_digest_of(before, name, len(found)))) is not None:
+        found.append(signature)
+    return found
+
+
 def _name(name: str, number: int) -> str:
-    return name if number == 0 else f"{name}\0corrected {number}"
+    return name if number == 0 else f"{name}{_CORRECTED}{number}"
+
+
+def plain_name(identity: str) -> str:
+    """What a person is recognised by outside the series: without the number of signatures."""
+    return identity.partition(_CORRECTED)[0]
 
 
 def _digest_of(before: Sequence[Before], name: str, number: int) -> str:
@@ -233,14 +244,24 @@ def hold_invariance(before: Sequence[Before], now: Now, data: Microdata, m: int)
     releases, domains, codes = number_alike(before, now, data)
     by_code = [replace(one, values=_without_carried(one.values, codes[0])) for one in releases]
     problems = check_m_invariance(by_code, [m] * len(releases))
-    read = audit_series([replace(one, promises=()) for one in by_code], domains, [np.arange(domains[0].n_codes)])
+    separate, _, _ = number_alike(*_by_value(before, now, data), data)
+    read = audit_series(
+        [replace(one, promises=(), values=_without_carried(one.values, codes[0])) for one in separate],
+        domains,
+        [np.arange(domains[0].n_codes)],
+    )
     if read.changed:
         problems.append(f"the releases contradict each other about {counted(read.changed, 'person')}")
     if any(one.together for one in read.certain):
         problems.append(f"one value is left for {counted(max(one.together for one in read.certain), 'person')}")
+    if shared := _count_shared(before, now):
+        problems.append(
+            f"{counted(shared, 'person')} with a changed value in a group that shares values with an earlier one"
+        )
     if problems:
         raise AuditFailed(
-            f"The series is not {m}-invariant with this release; nothing is written. {'; '.join(problems)}."
+            f"The series is not {m}-invariant with this release; nothing is written. {'; '.join(problems)}. Publish "
+            "again, as groups are drawn anew (with another --seed, if you gave one)."
         )
     n_again = int(np.count_nonzero(releases[-1].class_of_person >= 0)) if before else 0
     said = f"The series is {m}-invariant in {counted(len(releases), 'release')}"
@@ -249,6 +270,52 @@ def hold_invariance(before: Sequence[Before], now: Now, data: Microdata, m: int)
         if n_again
         else []
     )
+
+
+def _count_shared(before: Sequence[Before], now: Now) -> int:
+    """How many persons share a value with a group that they were in under an earlier value."""
+    seen: dict[str, set[str | None]] = {}
+    for one in before:
+        assert one.people is not None
+        sets = _sets_of(one.contents)
+        for person, group in zip(one.people.persons, one.people.groups.tolist(), strict=True):
+            if group >= 0:
+                seen.setdefault(person, set()).update(sets[group])
+    shown, n_shared = _sets_of(now.contents), 0
+    for identity, group in zip(now.names, now.groups.tolist(), strict=True):
+        person, others, number = plain_name(identity), set[str | None](), 0
+        while (other := _name(person, number)) == identity or _digest_of(before, person, number) in seen:
+            others |= set() if other == identity else seen[_digest_of(before, person, number)]
+            number += 1
+        n_shared += group >= 0 and not others.isdisjoint(shown[group])
+    return n_shared
+
+
+def _by_value(before: Sequence[Before], now: Now, data: Microdata) -> tuple[list[Before], Now]:
+    """The same with persons whose values changed as several persons, one per value.
+
+    Readers who take values to be the same in all releases contradict themselves about these persons. That is no fault
+    of the series: whatever is said of the values of a group is as true of any other order of these values.
+    """
+    if not before:
+        return [], now
+    separate = []
+    for one in before:
+        assert one.people is not None
+        people = one.people
+        named = dict(zip(zip(people.persons, people.values, strict=True), people.groups.tolist(), strict=True))
+        separate.append(replace(one, people=None, named={"\0".join(who): group for who, group in named.items()}))
+    listed = list_people(now.names, data, now.groups, before[-1].key)
+    names = ["\0".join(who) for who in zip(listed.persons, listed.values, strict=True)]
+    return separate, replace(now, names=names)
+
+
+def _sets_of(contents: Contents) -> dict[int, set[str | None]]:
+    """The values of each group."""
+    sets: dict[int, set[str | None]] = {}
+    for group, text in contents.frame.select(CLASS, value_column(contents.sensitive[0])).iter_rows():
+        sets.setdefault(group, set()).add(text)
+    return sets
 
 
 def _without_carried(held: ClassValues, code_of_value: Ints) -> ClassValues:

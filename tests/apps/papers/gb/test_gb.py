@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
+from lookalike.algorithms.optimal_buckets import deal_values
 from lookalike.algorithms.shared.bucket_sizes import Range, rooms
 from lookalike.apps.papers import gb
 from lookalike.apps.papers.claims import Verdict
@@ -15,7 +17,17 @@ from lookalike.apps.papers.gb.errors import ERRORS
 from lookalike.apps.papers.gb.losses import ALLOWED, ANATOMY, LOSSES, NEEDED, NEEDS
 from lookalike.apps.papers.gb.search import ANY, COUNT, RULE, RULES, SOME, Line, Task, count_settings, search_as_printed
 from lookalike.apps.papers.gb.tables import OCC, THETAS, ceilings, corresponding_l
-from lookalike.apps.papers.gb.times import ALL, FULL, LOSS, MULTI, NONE, PAIRS, ROW_TIMES, VALUE_TIMES
+from lookalike.apps.papers.gb.times import (
+    ALL,
+    FULL,
+    LOSS,
+    MULTI,
+    NONE,
+    PAIRS,
+    ROW_TIMES,
+    VALUE_TIMES,
+    solve_as_printed,
+)
 from tests.apps.papers.measuring import (
     TINY,
     altered,
@@ -246,7 +258,7 @@ def _times(x: str, points: tuple[int, ...], times: dict[str, list[float]]) -> Re
 
 def _row_times(tests: list[float]) -> Results:
     times = {
-        NONE: [3.0, 9.0, 15.0],
+        NONE: [12.0, 36.0, 60.0],
         LOSS: [0.5, 1.5, 2.5],
         FULL: [0.1, 0.11, 0.1],
         PAIRS: [2.0, 2.0, 2.0],
@@ -257,15 +269,16 @@ def _row_times(tests: list[float]) -> Results:
 
 
 def test_claims_about_times() -> None:
-    saves, grows, least, flat, quick, copes = (claim.says for claim in ROW_TIMES.claims)
+    saves, grows, least, flat, quick, hard, copes = (claim.says for claim in ROW_TIMES.claims)
     holding = _row_times([900, 1200, 1100])
     assert missing(ROW_TIMES, holding) == []
     assert missing(ROW_TIMES, _row_times([900, 1200, 1400])) == [flat]
-    assert missing(ROW_TIMES, altered(holding, LOSS, "occ_seconds", lambda *_: 2.4)) == [saves, grows]
+    assert missing(ROW_TIMES, altered(holding, LOSS, "occ_seconds", lambda *_: 10.0)) == [saves, grows]
     assert missing(ROW_TIMES, altered(holding, FULL, "edu_seconds", lambda *_: 1.9)) == [least]
     assert missing(ROW_TIMES, altered(holding, PAIRS, "edu_seconds", lambda *_: 20.0)) == [quick]
     assert missing(ROW_TIMES, altered(holding, MULTI, "edu_seconds", lambda *_: 61.0)) == [copes]
-    overlapping = altered(holding, PAIRS, "occ_seconds", lambda _, place: 3.0)
+    assert missing(ROW_TIMES, altered(holding, NONE, "occ_seconds", lambda *_: 59.0)) == [hard]
+    overlapping = altered(holding, PAIRS, "occ_seconds", lambda _, place: 12.0)
     assert shown(ROW_TIMES, overlapping)[quick] is None
 
 
@@ -307,3 +320,25 @@ def test_what_a_solver_decides_refutes_nothing() -> None:
 
 def test_figures_have_something_to_show() -> None:
     has_figures(COUNT, measured(COUNT))
+
+
+def test_the_printed_program_finds_the_least_loss_of_two_sizes_and_what_has_no_setting() -> None:
+    counts = np.array([9, 7, 5, 4, 3, 2])
+    bounds = ceilings(counts, 2)
+    found = 0
+    for pair in combinations(range(2, 9), 2):
+        room = rooms(bounds, pair)
+        losses = {
+            numbers: sum(number * (size - 1) ** 2 for number, size in zip(numbers, pair, strict=True))
+            for numbers in product(*(range(int(counts.sum()) // size + 1) for size in pair))
+            if deal_values(counts, Range(np.array(pair), room), np.array(numbers)) is not None
+        }
+        solved = solve_as_printed(counts, Range(np.array(pair), room))
+        assert solved.ended
+        if not losses:
+            assert solved.numbers is None
+            continue
+        found += 1
+        assert solved.numbers is not None
+        assert losses[solved.numbers] == min(losses.values())
+    assert found == 4

@@ -16,6 +16,7 @@ from lookalike.apps.papers.hg.methods import (
     BY_BUREL,
     DIVERSE,
     DOMAINS,
+    IN_ORDER,
     L_DEFAULT,
     LIKE,
     NAMES,
@@ -34,7 +35,7 @@ from lookalike.apps.papers.hg.methods import (
     on,
     table_of,
 )
-from lookalike.apps.papers.hg.readings import falls_by, gains, grows_no_faster, largest, more_at
+from lookalike.apps.papers.hg.readings import falls_by, gains, grows_no_faster, largest, more_at, whichever
 from lookalike.apps.papers.hg.scaling import L_OF_SKEW, ZIPF
 from lookalike.apps.papers.journal import Row
 
@@ -46,6 +47,10 @@ _SAME = (
 _SLIGHT = (
     "What counts as slight is our reading, and the gap here is hardly above it. At beta = 3 the authors' own GR loses "
     "34 % more than HG on Uniform and 21 % more on Zipf (benchmarks/published.py)."
+)
+_FILLED = {"buckets filled at random": "HG", "in order": IN_ORDER}
+_THEIRS = (
+    "The authors' own HG loses 22 % less than their BuReL, which keeps the enhanced bound (benchmarks/published.py)."
 )
 _BOUND = (
     "All keep the basic bound, as the paper defines it; BuReL was built for the stricter enhanced one, which is drawn "
@@ -80,6 +85,7 @@ def _by_skew(bench: Bench) -> Iterator[Row]:
     rows = bench.size.rows
     settings = [(skew, bench.datasets.zipf(skew, rows, sizes=TABLE_10), model_of_beta(_BETA)) for skew in ZIPF]
     yield from losses(bench, "zipf", settings, {**LIKE, **BY_BUREL}, min(2, bench.size.matched_repetitions))
+    yield from losses(bench, "zipf", settings[:1], AS_PROGRAMMED, 1)
 
 
 def _headline(bench: Bench) -> Iterator[Row]:
@@ -187,8 +193,8 @@ _EXPERIMENT_6 = Experiment(
     differs=UNSAFE + DOMAINS + _BOUND + "Buckets are filled in rising order of counts, as the authors' program does; "
     "the text has the falling order. Which records of a value fill a bucket is random, as the text says. The authors' "
     "program takes them in the order of their quasi-identifiers, which loses up to 17 % more: that series comes within "
-    "5 % of the program's losses on CENSUS and Uniform (benchmarks/published.py). Dummies are copies of random "
-    "records; the paper does not say what their quasi-identifiers are.",
+    "5 % of the program's losses on CENSUS and Uniform, and is 16 % below it on Zipf 0.5 (benchmarks/published.py). "
+    "Dummies are copies of random records; the paper does not say what their quasi-identifiers are.",
 )
 
 _EXPERIMENT_7A = Experiment(
@@ -259,11 +265,13 @@ _EXPERIMENT_7C = Experiment(
         Claim(
             where="5.2, figure 7c",
             says="At 0.5 HG has 33 % more utility than BuReL.",
-            test=falls_by("zipf", "gcp", "HG", "BuReL", 0.5, 28, 38),
+            test=whichever(
+                {filled: falls_by("zipf", "gcp", one, "BuReL", 0.5, 28, 38) for filled, one in _FILLED.items()}
+            ),
             judged="a loss 28 to 38 % below BuReL's",
-            limits="The authors' own HG loses 22 % less than their BuReL, which keeps the enhanced bound "
-            "(benchmarks/published.py).",
-            why=_SAME + " Read the other way (BuReL loses so much more than HG) the second figure counts.",
+            limits=_THEIRS,
+            why="The text fills buckets with records at random, the authors' program in the order of their "
+            "quasi-identifiers. " + _THEIRS,
         ),
     ),
     differs=UNSAFE + DOMAINS + _BOUND + "Exponents 0.6 to 0.8 are drawn on the same records as the authors' 0.5 and "

@@ -120,6 +120,20 @@ def fewer(x: str, y: str, ours: Sequence[str], other: str, noise: float) -> Test
     return test
 
 
+def hardly_above(x: str, y: str, ours: Sequence[str], other: str, points: float) -> Test:
+    """A figure of each of ours is at most so many points above the other's, at every point."""
+
+    def test(found: Results) -> Found:
+        gaps = {one: [mine - theirs for _, mine, theirs in found.shared(x, y, one, other)] for one in ours}
+        verdicts = [all(gap <= points for gap in some) if some else None for some in gaps.values()]
+        said = ", ".join(
+            f"{one} {' '.join(f'{gap:+.2f}' for gap in some) or 'not measured'}" for one, some in gaps.items()
+        )
+        return Found(all_hold(verdicts), f"points more than {other} ({y}): {said}")
+
+    return test
+
+
 def grows_surely(x: str, y: str, series: str) -> Test:
     """A series' last mean is above its first by two standard errors of the repetitions; less decides nothing."""
 

@@ -57,6 +57,11 @@ _STATEMENTS = (
         "3.2, appendix C.3", "SG is effectively immune.", "follows from theorem 5; its risk is shown with figure 5"
     ),
     Statement(
+        "appendix C.3",
+        "Merging from the bottom up gives the same groups as SG's splitting from the top down.",
+        "by proof: two l-diverse groups are l-diverse together, so both ways end at the same groups",
+    ),
+    Statement(
         "abstract; 1; 6",
         "The effect of the attack can be removed almost entirely.",
         "by proof, for SG (theorem 5) and for methods that look only at sensitive values (claim 4). For randomization "
@@ -135,7 +140,11 @@ _STATEMENTS = (
         "found the deFinetti attack, strongest for groups of 2 to 4.",
         "cited",
     ),
-    Statement("appendix A", "Only uniform beliefs over worlds are considered.", "a limit of the study, not a result"),
+    Statement(
+        "appendix A",
+        "Only attackers are considered who take all possible worlds as equally likely.",
+        "a limit of the study, not a result",
+    ),
 )
 
 PAPER = Paper(
