@@ -84,7 +84,7 @@ def asked(method: Algorithm) -> dict[str, Any]:
     """A promise that the method serves; perturbed rows carry nothing."""
     if method.form == Perturbed.form:
         return {"model": "beta-likeness:2"}
-    return {"model": _OWN.get(method.name, "k-anonymity:4"), "carry": ["turn"]}
+    return {"model": _OWN.get(method.name, "k-anonymity:4"), "carry": ["turn"], "carry_anyway": ["turn"]}
 
 
 def published(house: Path, method: Algorithm) -> la.Publication:

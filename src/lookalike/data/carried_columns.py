@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lookalike.data.microdata import Domain
+from lookalike.data.schema import Attribute
 from lookalike.errors import quoted
 
 
@@ -18,9 +18,9 @@ def join_names(names: Iterable[str], *, plain: bool = False) -> str:
     return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
 
 
-def state_carried(domains: Iterable[Domain]) -> str | None:
+def state_carried(attributes: Iterable[Attribute]) -> str | None:
     """What a release says of carried columns whose values nobody outside is said to know; None if there are none."""
-    names = [domain.name for domain in domains if domain.attribute.carry_anyway]
+    names = [attribute.name for attribute in attributes if attribute.carry_anyway]
     if not names:
         return None
     published, values, them = (

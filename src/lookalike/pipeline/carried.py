@@ -15,9 +15,9 @@ from lookalike.data.carried_columns import join_names
 from lookalike.data.microdata import Domains
 from lookalike.errors import RecipeError, counted, quoted
 
-MOST_BROKEN = Fraction(1, 20)
+_MOST_BROKEN = Fraction(1, 20)
 """A carried column is refused if somebody who knows it breaks a promise for more than this share of persons,"""
-MOST_SINGLE = Fraction(1, 100)
+_MOST_SINGLE = Fraction(1, 100)
 """or finds exactly one row for more than this share."""
 
 
@@ -27,7 +27,7 @@ def refuse_carried(risks: Sequence[CarriedRisk], domains: Domains) -> tuple[str,
     base = next((risk for risk in risks if not risk.columns), None)
     said, refused, columns = [], [], dict[str, None]()
     for risk in risks:
-        if not risk.columns or not reveals(risk):
+        if not risk.columns or not _reveals(risk):
             continue
         sentence = describe_risk(risk, base)
         if stated.isdisjoint(risk.columns):
@@ -42,7 +42,7 @@ def refuse_carried(risks: Sequence[CarriedRisk], domains: Domains) -> tuple[str,
     return tuple(said)
 
 
-def reveals(risk: CarriedRisk) -> bool:
+def _reveals(risk: CarriedRisk) -> bool:
     """Whether somebody who knows the columns achieves more than was promised, or finds anybody's row."""
     return risk.n_broken != 0 or bool(_count_single(risk))
 
@@ -51,7 +51,7 @@ def is_much(risk: CarriedRisk) -> bool:
     """Whether that is for so many persons that the columns are refused."""
     if risk.n_broken is None:
         return True
-    return risk.n_broken > MOST_BROKEN * risk.n_persons or _count_single(risk) > MOST_SINGLE * risk.n_persons
+    return risk.n_broken > _MOST_BROKEN * risk.n_persons or _count_single(risk) > _MOST_SINGLE * risk.n_persons
 
 
 def describe_risk(risk: CarriedRisk, base: CarriedRisk | None = None) -> str:

@@ -14,7 +14,7 @@ def refuse_ruled(made: MadeWhole) -> tuple[str, ...]:
     failing = [one for one in made.conditioned if one.verdict.passed is False]
     beyond = [one for one in made.conditioned if one.verdict.passed is None and one.n_broken]
     n_persons = made.data.n_rows if made.data.persons is None else made.data.n_persons
-    said = tuple(describe_rules(one, n_persons) for one in (*failing, *beyond))
+    said = tuple(_describe_rules(one, n_persons) for one in (*failing, *beyond))
     if not failing or made.recipe.knowledge_report_only:
         return said
     listed = " ".join(said[: len(failing)])
@@ -25,7 +25,7 @@ def refuse_ruled(made: MadeWhole) -> tuple[str, ...]:
     )
 
 
-def describe_rules(one: Conditioned, n_persons: int) -> str:
+def _describe_rules(one: Conditioned, n_persons: int) -> str:
     """A promise that does not hold for somebody who uses the rules."""
     who = "Someone who uses the rules of common knowledge"
     if one.way != BY_ROWS:

@@ -248,14 +248,16 @@ class Publication(Received):
                     out.write_tables(made.release, safe_csv=safe_csv)
                     opened = out.check(manifest)
                 progress("report", 0.0)
-                examples = None
+                examples = drawn = None
                 if full:
                     with self._watch.step("examples"):
                         examples = reports.make_up_examples(opened)
+                        # Rules are not in the folder, so only the owner's report has people drawn by them.
+                        drawn = reports.make_up_examples(opened, made.recipe.knowledge)
                 with self._watch.step("report"):
                     basis = self._basis
                     if owners is not None:
-                        reported = self._kept["report"] = self._report(basis, evaluation, examples)
+                        reported = self._kept["report"] = self._report(basis, evaluation, drawn)
                         owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
                         progress("report", 0.5)
                     public = basis.public(with_scores=publish_scores)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit import Audit, CarriedRisk, Examined, measure_carried, public_audit, shows_beliefs
+from lookalike.audit import Audit, CarriedRisk, Conditioned, Examined, measure_carried, public_audit, shows_beliefs
 from lookalike.data.cell_kinds import describe_cells
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
@@ -113,6 +113,10 @@ class Basis:
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
     carried: tuple[CarriedRisk, ...] = ()
     """What somebody achieves who knows no carried column, one, or all."""
+    rules: tuple[str, ...] = ()
+    """Rules of common knowledge that promises were held against, in words."""
+    conditioned: tuple[Conditioned, ...] = ()
+    """The promises held against somebody who uses them."""
     cells: Mapping[str, str] = field(default_factory=dict)
     """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
@@ -162,6 +166,9 @@ class Basis:
             numbers=(),
             ends_sentence="",
             ends=(),
+            # What rules exclude depends on the quasi-identifiers of all records.
+            rules=(),
+            conditioned=(),
             carried=self._public_carried(by_classes=shown and not self.audit.n_dummies),
             internal=False,
         )
@@ -201,6 +208,8 @@ class Basis:
             ranges=made.ranges,
             persons=state_persons(made.recipe),
             carried=made.carried,
+            rules=() if made.recipe.knowledge is None else tuple(map(str, made.recipe.knowledge.rules)),
+            conditioned=made.conditioned,
             **known,
         )
 
