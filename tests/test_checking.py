@@ -57,6 +57,21 @@ def test_attacks_on_a_folder(original: pl.DataFrame, folder: Path) -> None:
     assert plain["attacks"][0]["accuracy"] > max(plain["attacks"][0]["baselines"].values())
 
 
+def test_rows_that_a_table_of_another_tool_lacks_count_as_lost(original: pl.DataFrame, tmp_path: Path) -> None:
+    made = la.publish(original, qi=["age", "town"], sensitive="illness", model="k-anonymity:5", seed=3)
+    rows = made.to_polars()
+    roles = la.Schema.of(qi=["age", "town"], sensitive=["illness"])
+    found = {}
+    for n_rows in (600, 450):
+        rows.head(n_rows).write_csv(tmp_path / "rows.csv")
+        found[n_rows] = la.measure(original, tmp_path / "rows.csv", schema=roles)
+        said = la.measure(original, tmp_path / "rows.csv", schema=roles, suppressed=600 - n_rows)
+        assert dict(found[n_rows]) == pytest.approx(dict(said))
+    assert 0.25 < found[450]["gcp"] < 0.25 + 0.75 * 2 * found[600]["gcp"] + 0.01
+    assert "The release has 150 rows fewer than the original: they count as suppressed." in found[450].notes
+    assert not any("fewer" in note for note in found[600].notes)
+
+
 def test_a_release_of_another_table_is_refused(original: pl.DataFrame, folder: Path) -> None:
     changed = original.with_columns(pl.col("illness").shuffle(seed=5))
     with pytest.raises(DataError, match="does not belong to this original"):

@@ -19,10 +19,11 @@ from lookalike.data.contracts import Attack, Promise, Target
 from lookalike.data.knowledge import Knowledge, as_knowledge, sort_into_kinds
 from lookalike.data.release import Matched, MatchGraph
 from lookalike.data.schema import Schema
-from lookalike.errors import DataError, RecipeError
+from lookalike.errors import DataError, RecipeError, counted
 from lookalike.evaluation.counting import Counting
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.reopen import Reopened, reopen
+from lookalike.files.releases.assemble import count_suppressed
 from lookalike.files.releases.parts import mix_parts, parts_of_rows
 from lookalike.files.releases.private import (
     check_belongs,
@@ -241,6 +242,17 @@ def measure(
     given, counting = Schema.of(schema, person=person, household=household), _count_with(private)
     reopened = reopen(original, release, given, suppressed=suppressed, counting=counting, progress=progress, **reading)
     data, crowds = reopened.data, None
+    missing = data.n_rows - reopened.release.n_rows - reopened.release.withheld.n_suppressed
+    if reopened.is_foreign and missing > 0:
+        # Another tool does not say what it left out.
+        withheld = replace(reopened.release.withheld, n_suppressed=reopened.release.withheld.n_suppressed + missing)
+        smaller = replace(reopened.release, withheld=withheld)
+        said = f"The release has {counted(missing, 'row')} fewer than the original: they count as suppressed."
+        reopened = replace(
+            reopened,
+            release=replace(smaller, withheld=count_suppressed(data, smaller)),
+            notes=(*reopened.notes, said),
+        )
     if data.persons is not None:
         record_of_row = None if private is None else _read_private(Path(private), reopened)[1]
         examined = pipeline.examine(data, reopened.release, (), record_of_row=record_of_row, progress=progress)

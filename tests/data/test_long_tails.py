@@ -22,6 +22,13 @@ def jobs(n_rows: int = 600) -> list[str]:
     return [f"job {row % 3}" if row % 2 else f"rare {row}" for row in range(n_rows)]
 
 
+def test_times_of_day_are_grouped_by_the_hour() -> None:
+    clock = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in range(0, 1440, 3)]
+    assert tail_of(clock).prefixes == (2,)
+    assert tail_of([f"{minute // 60:02d}:{minute % 60:02d}:00" for minute in range(0, 1440, 3)]).prefixes == (2,)
+    assert tail_of([f"08:{minute:02d}:{second:02d}" for minute in range(60) for second in (1, 2)]).prefixes == ()
+
+
 def test_a_long_tail_is_told_with_the_values_that_would_be_kept() -> None:
     found = tail_of(jobs())
     assert (found.frequent, found.n_kept, found.covered, found.is_free_text) == (6, 3, 0.5, True)

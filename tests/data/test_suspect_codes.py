@@ -28,9 +28,27 @@ def test_several_codes_of_a_column_are_noticed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([*AGES, *[-9] * 9, *[-8] * 12, *[-1] * 8], ["-9", "-8", "-1"]),
+        ([*range(18, 80)] * 4 + [997] * 5 + [998] * 5 + [999] * 9, ["997", "998", "999"]),
+        ([*AGES, *[-9] * 6, *[99999] * 4], ["-9", "99999"]),
+        ([*range(6)] * 60 + [99] * 9, ["99"]),
+        ([round(90 + step / 10, 1) for step in range(700)] + [999.9] * 6, ["999.9"]),
+        ([*range(1000, 9000, 7)] + [9999999] * 5, ["9999999"]),
+    ],
+)
+def test_codes_as_surveys_have_them_are_noticed(values: list[Any], codes: list[str]) -> None:
+    assert codes_in(values) == codes
+
+
+@pytest.mark.parametrize(
     "values",
     [
         [*AGES, 99],
+        [*range(-5, 40)] * 4,
+        [*range(90, 100)] * 9,
+        [0, 1, 99] * 40,
         [*range(100)] * 3,
         [*range(-20, 20)] * 5,
         [-1, 0, 1] * 50,

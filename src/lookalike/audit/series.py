@@ -5,11 +5,13 @@ of each. For every release, every promise that it was published under must still
 
     identity    persons on the same path (`paths`) are the ones this reader cannot tell apart: at least k of them
     values      the belief in a value on each path: exact where the numbers on the path follow from the releases, else
-                multiplied, once by shares of the values and once with all values equally likely; and never less than
-                the persons who are certain to have it
+                multiplied, once by shares of the values and once with all values equally likely; promises about each
+                value by itself also hold for the fewest persons who can have it in any table that fits and, unless rows
+                are made up, for the most
 
 Refused are also releases that contradict each other: then somebody's value changed, which a reader would see. Tested
-are these readers and no others: where numbers do not follow, the exact belief over all worlds is not worked out.
+are these readers and no others: where numbers do not follow, the exact belief over all worlds is not worked out, and
+promises about distributions rest on the multiplied beliefs there.
 """
 
 from __future__ import annotations
@@ -243,7 +245,11 @@ class _Seen:
         for weights, totals in beliefs:
             found.append(self._expose(others, weights[inside], totals[places], prior))
         if certain:
-            found.append(self._expose(others, bounds.least[self.joint.entries(others)[1]], paths.sizes[others], prior))
+            # No table that fits the releases has fewer or more, however a reader weighs them. Beside made-up rows the
+            # most says nothing: a person among them can have any value of the group.
+            made_up = bool(paths.sizes[~paths.is_person].any())
+            for numbers in (bounds.least,) if made_up else (bounds.least, bounds.most):
+                found.append(self._expose(others, numbers[self.joint.entries(others)[1]], paths.sizes[others], prior))
         return [(units, exposure) for units, exposure in found if len(units)]
 
     def _expose(self, which: Ints, weights: Ints, sizes: Ints, prior: Ints) -> tuple[Ints, Exposure]:
@@ -254,6 +260,8 @@ class _Seen:
         keys, place = np.unique(units[kept] * self.column.n_codes + codes, return_inverse=True)
         summed = np.zeros(len(keys), dtype=np.int64)
         np.add.at(summed, place.reshape(-1), weights[kept])
+        # Joint values are counted one by one, and their most may add up to more than all.
+        summed = np.minimum(summed, sizes[keys // self.column.n_codes])
         return which, Exposure(
             adversary=READS_RELEASE,
             form=Grouped.form,

@@ -72,6 +72,8 @@ _NUMBERED_PERSON = re.compile(
 )
 _NUMBERED_HOUSEHOLD = re.compile(f"(?:household|haushalts?|hh|foyer|menage|hogar|fam(?:ily|ilien)?)(?:{_NUMBER})")
 
+_HOUSEHOLDS = "household hh haushalt family fam familie famille foyer menage hogar familia"
+
 
 def numbers_persons(name: str) -> str | None:
     """The word that says that a column numbers persons, or None.
@@ -110,6 +112,15 @@ def numbers_households(name: str) -> str | None:
     ('householdid', None)
     """
     return min((word for word in words_of(name) if _NUMBERED_HOUSEHOLD.fullmatch(word)), default=None)
+
+
+def may_name_households(name: str) -> bool:
+    """Whether the name is that of a household or a family: the values then say if it is numbered.
+
+    >>> may_name_households("family"), may_name_households("family size")
+    (True, False)
+    """
+    return "".join(re.findall(r"[a-z]+", _spell_plainly(name))) in _HOUSEHOLDS.split()
 
 
 def may_number_persons(name: str) -> bool:

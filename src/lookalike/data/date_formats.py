@@ -18,7 +18,7 @@ from lookalike.errors import SchemaError, quoted
 DAY_FIRST, MONTH_FIRST, AS_TEXT = WORDS = ("day-first", "month-first", "text")
 FIRST_YEAR = 1969
 """Of two-digit years, as POSIX reads them."""
-_SEPARATORS = ("/", "-", ".", " ", ", ", "")
+_SEPARATORS = ("/", "-", ".", " ", ", ", ". ", "")
 _EXAMPLES = "DD/MM/YYYY, MM/DD/YYYY, DD-Mon-YY, YYYYMMDD, DD.MM.YYYY hh:mm, day-first or text"
 _STRPTIME = {
     "%Y": "YYYY",

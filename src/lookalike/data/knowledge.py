@@ -188,8 +188,9 @@ def _read_condition(column: str, given: object, where: str) -> Condition:
         if not ends or set(given) - set(ends):
             raise DataError(f"{where}: a range of {quoted(column)} is written {{from: 0, to: 14}}, or with one end.")
         return Condition(column, low=ends.get("from"), high=ends.get("to"))
-    values = given if isinstance(given, list) else [given]
-    if not values or not all(isinstance(value, str) and value for value in values):
+    listed = given if isinstance(given, list) else [given]
+    values = [value for value in listed if isinstance(value, str) and value]
+    if not values or len(values) < len(listed):
         raise DataError(f"{where}: {quoted(column)} needs a value, a list of values or a range.")
     return Condition(column, tuple(values))
 
@@ -305,7 +306,8 @@ def break_rules(knowledge: Knowledge, domains: Domains, quasi: Codes, sensitive:
 
     def meets(one: Condition) -> NDArray[np.bool_]:
         domain, codes = columns[one.column]
-        return one.find_codes(domain)[np.minimum(codes, domain.n_codes)]
+        found: NDArray[np.bool_] = one.find_codes(domain)[np.minimum(codes, domain.n_codes)]
+        return found
 
     for rule in knowledge.rules:
         if any(one.column not in columns for one in rule.who):

@@ -10,6 +10,7 @@ Only counts are looked at and said, never a value. Cost: one look at each differ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ _SHORTEST, _LONGEST_CODE = 3, 12
 _LEAST_FREQUENT, _MOST_FREQUENT = 5, 20
 _LEAST_COVERED = 0.2
 _ENOUGH_ROWS = 50
+_TIME_OF_DAY = re.compile(r"[0-2][0-9]:[0-5][0-9](?::[0-5][0-9])?")
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,13 @@ def find_long_tail(column: Column, counts: NDArray[np.int64], attribute: Attribu
 def _find_prefixes(texts: list[str]) -> tuple[int, ...]:
     """Numbers of first characters that group codes of one length into fewer and fewer groups; fewest last.
 
+    The first two of a time of day (08:15) are its hour.
+
     >>> _find_prefixes([f"{number:05d}" for number in range(80000, 80999, 7)])
     (4, 3)
     """
+    if all(map(_TIME_OF_DAY.fullmatch, texts)):
+        return (2,) if len(texts) > 2 * len({text[:2] for text in texts}) > 2 else ()
     length = len(texts[0])
     is_code = all(len(text) == length and text.isascii() and text.isalnum() for text in texts)
     if not is_code or not _SHORTEST <= length <= _LONGEST_CODE or not any(map(str.isdigit, "".join(texts))):

@@ -1,9 +1,10 @@
 """Values that may mean "no value" although nobody said so: NA, -, ., -9, 999, 9999-12-31 ...
 
-A column of text is searched for the usual words. In a column of numbers such a code is a number like any other, and is
-noticed only where it stands apart: it is the least or the greatest value, in several rows, and farther from all others
-than these are from each other (99, 999, ...), or the only negative one (-1, -9, -99, ...). Reading it as a number makes
-ranges wide and promises about values weak, so a note names it with the option that declares it. Nothing is decided.
+A column of text is searched for the usual words. In a column of numbers such a code is a number like any other, and
+is noticed only where it stands apart: one or several codes in a row are the greatest values, in several rows, and
+farther from all others than these are from each other (99, or 97, 98 and 99, or 999.9), or the only negative ones
+(-1, or -9 and -8, ...). Reading them as numbers makes ranges wide and promises about values weak, so a note names
+them with the option that declares them. Nothing is decided.
 
 Only known codes are looked for, so a note shows none of a record's values. Cost: one look at each different value.
 """
@@ -27,7 +28,22 @@ no_answer no_data k.a. keine_angabe unbekannt inconnu desconocido sconosciuto on
 _WORDS = frozenset(_TEXTS.split())
 """In small letters; a line below stands for a space."""
 _IN_TEXT = frozenset(map(str, (-9, -99, -999, -9999, 99, 999, 9999, 99999, -1, -8, -88)))
-_NUMBERS = (-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999, 9999999)
+_HIGH = frozenset(
+    [99.9, 99.99, 999.9, 999.99, 9999.9, 9999.99]
+    + [float(str(digit) * length) for digit in (7, 8, 9) for length in range(2, 8)]
+    + [float("9" * length + str(digit)) for digit in (6, 7, 8) for length in range(1, 5)]
+)
+"""99 and 9999, with 77 (unknown), 88 (refused) and the like, 96 to 98 and 996 to 998."""
+_LOW = frozenset(
+    [-1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0, -8.0, -9.0, -99.9, -999.9]
+    + [float("-" + str(digit) * length) for digit in (7, 8, 9) for length in range(2, 6)]
+)
+_OFTEN_ALONE = (-1.0, -9.0)
+"""Next to 0 these are codes if many rows have them; other small negative numbers only if they are far from 0."""
+_MOST_CODES = 5
+"""A column has at most so many codes on each side."""
+_FEWEST_OTHERS = 4
+"""Different values that are enough where a code is three times as far from them as they are from each other."""
 _LEAST_ROWS = 3
 _LEAST_OTHERS = 10
 """Different values besides the code: with fewer, a number is a category."""
@@ -99,40 +115,64 @@ def _is_number(text: str) -> bool:
 
 def _find_numbers(column: Column, counts: NDArray[np.int64]) -> list[SuspectCode]:
     values = column.values.astype(np.float64)
-    left, n_rows = np.ones(len(values), dtype=bool), int(counts.sum())
-    found = []
-    # 9999 and 999 may both be codes: what stands apart is taken away, and the rest is looked at again.
-    for code in sorted(_NUMBERS, key=lambda one: -abs(one)):
-        place = int(np.searchsorted(values, code))
-        if place >= len(values) or values[place] != code:
-            continue
-        others = left & (np.arange(len(values)) != place)
-        if not _LEAST_ROWS <= counts[place] <= _MOST_SHARE * n_rows or others.sum() < _LEAST_OTHERS:
-            continue
-        why = _stand_apart(code, values[others], counts[others], int(counts[place]))
-        if why:
-            left[place] = False
-            found.append(SuspectCode(column.name, str(code), int(counts[place]), why))
-    return found[::-1]
+    present = counts > 0
+    values, counts = values[present], counts[present]
+    # Codes at one end must not hide those at the other, whose distance is measured by how far other values are apart.
+    first = int(np.searchsorted(values, 0.0))
+    first = first if _LOW.issuperset(values[:first].tolist()) else 0
+    high, why_high = _find_high(values[first:], counts[first:])
+    last = len(values) - high
+    low, why_low = _find_low(values[:last], counts[:last])
+    codes = [(place, why_low) for place in range(low)]
+    codes += [(place, why_high) for place in range(last, len(values))]
+    if sum(int(counts[place]) for place, _ in codes) > _MOST_SHARE * int(counts.sum()):
+        return []
+    return [
+        SuspectCode(column.name, _write_number(values[place]), int(counts[place]), why)
+        for place, why in codes
+        if counts[place] >= _LEAST_ROWS
+    ]
 
 
-def _stand_apart(code: int, others: NDArray[np.float64], counts: NDArray[np.int64], n_rows: int) -> str:
-    """Why a number is no value like the others; empty if it may be one. The others rise."""
-    if code < 0:
-        if others[0] < 0:
-            return ""
-        # Next to 0, -1 may be a difference or a rank: a code is met far oftener than its neighbours.
-        often = n_rows > 2 * float(np.median(counts[:5]))
-        is_far = others[0] - code > np.diff(others).max()
-        return "the only negative number" if is_far or (often and code == -1) or (often and code == -9) else ""
-    gaps = np.diff(others)
-    if code < others[-1] or n_rows < max(_LEAST_ROWS, float(counts.mean())):
-        return ""
-    span = others[-1] - others[0]
-    gap = code - others[-1]
-    is_far = gap > 2 * gaps.max() or gap > span / 2
-    # A value in the tail of a skewed column is rare; one that many share, far from all others, is no measurement.
-    return "far above all other values" if is_far and n_rows > 3 * float(np.median(counts[-5:])) else ""
+def _write_number(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(float(value))
+
+
+def _find_low(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[int, str]:
+    """How many of the least values are codes, and why: all that are negative, or none."""
+    n_low = int(np.searchsorted(values, 0.0))
+    others = values[n_low:]
+    if not 0 < n_low <= _MOST_CODES or len(others) < _LEAST_OTHERS or not _LOW.issuperset(values[:n_low].tolist()):
+        return 0, ""
+    # Next to 0, -1 may be a difference or a rank: a code is met far oftener than its neighbours.
+    usual = 2 * float(np.median(counts[n_low : n_low + 5]))
+    is_far = others[0] - values[n_low - 1] > np.diff(others).max() and int(counts[:n_low].max()) >= _LEAST_ROWS
+    is_often = n_low == 1 and values[0] in _OFTEN_ALONE and counts[0] > usual
+    if not (is_far or is_often):
+        return 0, ""
+    return n_low, "the only negative number" if n_low == 1 else f"one of the only {n_low} negative numbers"
+
+
+def _find_high(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[int, str]:
+    """How many of the greatest values are codes, and why: as many as stand apart together."""
+    most = 0
+    while most < min(_MOST_CODES, len(values)) and values[len(values) - 1 - most] in _HIGH:
+        most += 1
+    # 9 and 99 may both be codes of ages up to 90: the most that stand apart are taken.
+    for n_high in range(most, 0, -1):
+        others, many = values[:-n_high], int(counts[-n_high:].max())
+        if len(others) < _FEWEST_OTHERS or many < _LEAST_ROWS:
+            continue
+        span, gap = others[-1] - others[0], values[-n_high] - others[-1]
+        if gap > 3 * span:
+            return n_high, "far above all other values"
+        if len(others) < _LEAST_OTHERS or many < float(counts[:-n_high].mean()):
+            continue
+        # A value in the tail of a skewed column is rare; one that many share, far from all others, is no measurement.
+        is_far = gap > 2 * np.diff(others).max() or gap > span / 2
+        if is_far and many > 3 * float(np.median(counts[-n_high - 5 : -n_high])):
+            return n_high, "far above all other values"
+    return 0, ""
 
 
 def _find_dates(column: Column, counts: NDArray[np.int64]) -> list[SuspectCode]:

@@ -66,6 +66,8 @@ class Reopened:
     """Whose rows it has, as the release states it."""
     as_stated: bool = True
     """Whether persons are counted as the release states."""
+    is_foreign: bool = False
+    """Whether it is a table that another tool made."""
 
 
 def reopen(
@@ -227,6 +229,7 @@ def _reopen_table(
         checks=examined.checks,
         grounds=grounds,
         unpublished=_find_unpublished(table, schema, kept),
+        is_foreign=True,
     )
 
 

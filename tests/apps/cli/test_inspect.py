@@ -76,3 +76,37 @@ def test_the_printed_command_publishes_the_table_as_advised(tmp_path: Path) -> N
     assert f"--schema {schema}" in written
     found = json.loads(lookalike("inspect", table, "--json").stdout)
     assert found["advice"]["commands"][0].startswith("lookalike publish")
+
+
+def test_dates_that_fit_two_formats_are_asked_about_before_a_command_is_printed(tmp_path: Path) -> None:
+    header = ["age", "visit", "diagnosis"]
+    rows: list[list[object]] = [
+        [20 + row % 41, f"{1 + row % 12:02d}/{1 + row // 12:02d}/2021", "abc"[row % 3]] for row in range(120)
+    ]
+    table = _write(tmp_path / "visits.csv", header, rows)
+    for words in ((), ("--advise",)):
+        asked = lookalike("inspect", table, *words)
+        assert asked.returncode == 0, asked.stderr
+        assert 'answer what is asked above about "visit"' in asked.stdout
+        assert "lookalike publish" not in asked.stdout
+        assert ("No trial run was made" in asked.stdout) is bool(words)
+    assert json.loads(lookalike("inspect", table, "--json").stdout)["advice"]["commands"] == []
+    answered = lookalike("inspect", table, "--date-format", "visit=DD/MM/YYYY").stdout
+    (command,) = [line.strip() for line in answered.splitlines() if line.strip().startswith("lookalike publish")]
+    result = lookalike(*shlex.split(command)[1:-1], tmp_path / "release")
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_printed_command_leaves_out_what_publishing_refuses(tmp_path: Path) -> None:
+    header = ["age", "remark", "diagnosis"]
+    rows: list[list[object]] = [
+        [20 + row % 41, f"call +41 44 668 18 {row % 90:02d}" if row % 9 == 0 else f"b{row % 7}", "abc"[row % 3]]
+        for row in range(180)
+    ]
+    table = _write(tmp_path / "remarks.csv", header, rows)
+    shown = lookalike("inspect", table).stdout
+    assert "hold phone numbers, and publishing is refused while they do" in " ".join(shown.split())
+    (command,) = [line.strip() for line in shown.splitlines() if line.strip().startswith("lookalike publish")]
+    assert "remark" not in shlex.split(command)[4]
+    result = lookalike(*shlex.split(command)[1:-1], tmp_path / "release")
+    assert result.returncode == 0, result.stderr

@@ -149,3 +149,11 @@ def test_one_column_that_rows_share_is_offered_as_the_person(tmp_path: Path) -> 
     assert found.unsaid is not None
     assert found.unsaid.columns == ("tag",)
     assert 'If "tag" numbers the persons, name it: --person tag.' in found.unsaid.sentence
+
+
+def test_a_column_named_family_is_one_of_households_if_it_numbers_many() -> None:
+    rows = [{"family": f"{row // 4:03d}", "age": 20 + row % 40, "ill": "ab"[row % 2]} for row in range(400)]
+    (found,) = inspect(rows).persons
+    assert (found.column, found.role, found.n_persons) == ("family", Role.HOUSEHOLD, 100)
+    sizes = [{**row, "family": 1 + place % 9} for place, row in enumerate(rows)]
+    assert inspect(sizes).persons == ()

@@ -298,3 +298,44 @@ def test_dates_that_fit_two_formats_are_dates_and_no_identifiers() -> None:
     role, reason = suggest_role(unclear)
     assert role is Role.QUASI
     assert "say first how they are written" in reason
+
+
+def test_a_column_that_publishing_would_refuse_is_left_out() -> None:
+    notes = [f"seen {row} times" for row in range(200)] + ["card 4111 1111 1111 1111"]
+    role, reason = suggest_role(column("remark", notes))
+    assert role is Role.IDENTIFIER
+    assert "1 of its 201 values holds payment card numbers" in reason
+    assert suggest_role(column("remark", [f"b{row % 90}" for row in range(200)]))[0] is Role.QUASI
+
+
+def test_sentences_that_hardly_repeat_are_left_out_and_times_of_day_are_not() -> None:
+    sentences = [f"came back after {row} days and felt much better" for row in range(90)] + ["none"] * 60
+    assert "free text" in suggest_role(column("remark", sentences))[1]
+    labels = [f"a rather long label of the category {row % 60}" for row in range(300)]
+    assert suggest_role(column("remark", labels))[0] is Role.QUASI
+    clock = [f"{row // 60:02d}:{row % 60:02d}" for row in range(200)]
+    assert suggest_role(column("begin", clock))[0] is Role.QUASI
+
+
+def test_numbers_of_cases_are_left_out_and_those_of_places_are_not() -> None:
+    many, few = [f"{row // 3:04d}" for row in range(900)], [f"{row % 20}" for row in range(900)]
+    assert suggest_role(column("job_ad_id", many))[0] is Role.IDENTIFIER
+    assert suggest_role(column("region_id", few))[0] is Role.QUASI
+
+
+def test_a_study_that_follows_people_is_known_by_its_times_and_outcomes() -> None:
+    others = (
+        numbers("age"),
+        numbers("laser", n_values=2, low=0, seed=3),
+        column("wed", ["married", "not married"] * 100),
+    )
+    study = (numbers("rfstime", n_values=60, seed=5), numbers("rfsstat", n_values=2, low=0, seed=4))
+    roles = suggest_roles(Table((*others, *study)))
+    assert {name: role for name, (role, _) in roles.by_column.items()} == {
+        "age": Role.QUASI,
+        "laser": Role.SENSITIVE,
+        "wed": Role.QUASI,
+        "rfstime": Role.CARRIED,
+        "rfsstat": Role.CARRIED,
+    }
+    assert suggest_roles(Table((*others, study[0])))["laser"][0] is Role.QUASI

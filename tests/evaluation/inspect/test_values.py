@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -42,3 +43,12 @@ def test_worse_things_come_first() -> None:
     notes = [f"call +41 44 668 18 {row % 100:02d}" if row < 5 else "." for row in range(N_ROWS)]
     said = note_values(table(note=notes), {"age": Role.QUASI, "note": Role.SENSITIVE}, None)
     assert ["phone numbers" in said[0], '"."' in said[1], len(said)] == [True, True, 2]
+
+
+def test_whether_possible_dates_are_a_long_tail_is_left_open(tmp_path: Path) -> None:
+    days = [f"{1 + row % 12:02d}/{1 + row // 12 % 12:02d}/{2000 + row}" for row in range(N_ROWS)]
+    path = tmp_path / "days.csv"
+    path.write_text("day\n" + "\n".join(days) + "\n")
+    read = la.read_table(path)
+    assert "DD/MM/YYYY or as MM/DD/YYYY" in read["day"].question
+    assert note_values(read, {"day": Role.QUASI}, None) == ()

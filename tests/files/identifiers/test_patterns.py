@@ -32,6 +32,16 @@ HELD = [
     ("0049 30 123456", "phone numbers"),
     ("(212) 555-0173", "phone numbers"),
     ("044 668 18 00", "phone numbers"),
+    ("0171-1234567", "phone numbers"),
+    ("(089) 123456", "phone numbers"),
+    ("089 / 12 34 56", "phone numbers"),
+    ("06 12 34 56 78", "phone numbers"),
+    ("06.12.34.56.78", "phone numbers"),
+    ("212.555.0173", "phone numbers"),
+    ("1-800-555-0199 ext. 12", "phone numbers"),
+    ("555-223-4567x123", "phone numbers"),
+    ("07700 900123", "phone numbers"),
+    ("020 7946 0958", "phone numbers"),
     ("078-05-1120", "social security numbers"),
     ("756.9217.0769.85", "social insurance numbers"),
     ("19811218-9876", "personal numbers"),
@@ -42,6 +52,14 @@ HELD = [
     ("from 192.168.7.23", "IP addresses"),
     ("2001:db8:85a3::8a2e:370:7334", "IP addresses"),
     ("see https://example.org/ann", "web addresses"),
+    ("via 00:1A:2B:3C:4D:5E", "device addresses"),
+    ("00-1a-2b-3c-4d-5e", "device addresses"),
+    ("550e8400-e29b-41d4-a716-446655440000", "UUIDs"),
+    ("12 Main Street", "street addresses"),
+    ("742 Evergreen Terrace Apt. 3", "street addresses"),
+    ("Bahnhofstrasse 12a", "street addresses"),
+    ("5 rue de la Paix", "street addresses"),
+    ("Calle Mayor 3", "street addresses"),
 ]
 
 HARMLESS = """
@@ -49,7 +67,9 @@ E11.9;ICD F32.1;J45.909;A-1234-56;4006381333931;978-3-16-148410-0;978-0030119194
 2024-03-01;01/02/2024;2024-03-01T10:11:12;10:11:12;1.2.3;1.0.0.2;10.15.7.1;3.14159;12345678;0012345678;00-12-34
 1-2-3;100-200;5 to 10;55-64;>= 65;50,000 - 59,999;C++;@home;user@;a@b;12345678A;GB82 WEST 1234 5698 7654 33
 4111 1111 1111 1112;0000 0000 0000 0000;900-12-3456;666-12-3456;123-00-4567;756.9217.0769.84;19811318-9876
-12:30:45:99;aa:bb;00:1A:2B:3C:4D:5E;May;Grace;Paris;male;Private;self-employed;n/a;ABC-123;LOT 2024/17;000-000-0000
+12:30:45:99;aa:bb;00:00:00:00:00:00;00:1A-2B:3C:4D:5E
+Main Street;3rd place
+2 weeks ago;10-12-14-16-18;May;Grace;Paris;male;Private;self-employed;n/a;ABC-123;LOT 2024/17;000-000-0000
 """
 
 
@@ -68,6 +88,32 @@ def test_a_check_digit_that_fits_by_chance_needs_company() -> None:
     shares = sum(map(is_card, by_chance)) / len(by_chance)
     assert 0 < shares < 0.5
     assert find_patterns(pl.Series(by_chance), numbers=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("4111 1111 1111 1111", "payment card numbers"),
+        ("378282246310005", "payment card numbers"),
+        ("756.9217.0769.85", "social insurance numbers"),
+        ("943 476 5919", "health service numbers"),
+        ("192.168.7.23", "IP addresses"),
+        ("2001:db8:85a3::8a2e:370:7334", "IP addresses"),
+    ],
+)
+def test_one_among_many_notes_is_found(text: str, kind: str) -> None:
+    notes = [f"the patient came {days} days later" for days in range(300)]
+    held = find_patterns(pl.Series([*notes, f"see {text} today"]))
+    assert [(name, int(found.sum())) for name, found in held.items() if name == kind] == [(kind, 1)]
+
+
+def test_order_numbers_among_notes_are_no_cards() -> None:
+    orders = [f"order 41111111111{number:05d} sent" for number in range(40)]
+    assert find_patterns(pl.Series([*orders, *["none"] * 10])) == {}
+
+
+def test_a_few_street_addresses_among_other_texts_are_places() -> None:
+    assert find_patterns(pl.Series(["12 Main Street", *[f"ward {number}" for number in range(9)]])) == {}
 
 
 @given(st.text(alphabet="0123456789", min_size=15, max_size=15))

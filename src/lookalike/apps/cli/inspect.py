@@ -20,7 +20,7 @@ from lookalike.apps.cli.options import (
     schema_from,
 )
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
-from lookalike.errors import RecipeError, counted
+from lookalike.errors import RecipeError, counted, quoted
 
 if TYPE_CHECKING:
     from lookalike.data.schema import Schema
@@ -76,7 +76,8 @@ def inspect(
         table = read_table(data, progress=progress, **reading)
         found = survey(table, schema=given)
         settled = given or (suggest_schema(table) if write_schema else found.schema)
-        advice = advise_on(table, settled, found, promises, trials=advise, progress=progress)
+        asked_about = _find_open_questions(found, settled)
+        advice = advise_on(table, settled, found, promises, trials=advise and not asked_about, progress=progress)
     if write_schema:
         target = Path(write_schema)
         if target.exists():
@@ -85,7 +86,8 @@ def inspect(
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
     said = ["--schema", write_schema] if write_schema else said
     reading_flags = [*_reading_flags(reading), *about_cells]
-    commands = _commands_to_publish(data, settled, advice, reading_flags, said)
+    # Publishing would ask again, so there is no command to publish yet.
+    commands = [] if asked_about else _commands_to_publish(data, settled, advice, reading_flags, said)
     if as_json:
         note(*table.notes)
         print_json({**found.to_plain(), "advice": {**advice.to_plain(), "commands": commands}})
@@ -102,11 +104,29 @@ def inspect(
         click.echo("\nTo publish it so:")
         for command in commands:
             click.echo(f"  {command}")
-    if not advise:
+    if asked_about:
+        click.echo(f"\n{_say_what_is_open(asked_about, advise)}")
+    elif not advise:
         click.echo(
             "\nWhat this promise and others would lose, which column costs most, and what a change would save, found "
             "by trial runs: lookalike inspect --advise."
         )
+
+
+def _find_open_questions(found: Inspection, schema: Schema) -> list[str]:
+    """The columns to be published whose texts may be dates, until the user says how these are written."""
+    published = {attribute.name for attribute in schema.published}
+    return [column.name for column in found.columns if column.question and column.name in published]
+
+
+def _say_what_is_open(names: Sequence[str], advise: bool) -> str:
+    listed = ", ".join(map(quoted, names[:_MOST_ADVISED]))
+    more = f" and {len(names) - _MOST_ADVISED:,} more" if len(names) > _MOST_ADVISED else ""
+    untried = " No trial run was made, since nothing can be published before." if advise else ""
+    return (
+        f"To go on, answer what is asked above about {listed}{more}, and run this command again with the answer "
+        f"(--date-format COLUMN=FORMAT): it then prints the command to publish.{untried}"
+    )
 
 
 def _print_columns(columns: Sequence[ColumnProfile], show_all: bool) -> None:

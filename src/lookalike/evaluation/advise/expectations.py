@@ -1,9 +1,10 @@
 """What a promise would lose, by trial runs on samples: never from a formula, never by the clock.
 
-A promise is tried on one sample, or on two of which the smaller is half of the larger; where the sample is the whole
-table its loss is what publishing loses, but for chance. Larger tables lose less, since more people are alike: the loss
-falls by a power of the rows, and which one is read off the two trials. Samples and runs have fixed seeds, so the same
-table gives the same figures.
+A promise is tried on the whole table, or on two samples of a larger one. A trial on the whole table loses what
+publishing loses, but for chance. Larger tables lose less, since more people are alike: the loss falls by a power of
+the rows, and which one is read off the two trials. The larger sample has thousands of rows, since promises about
+values stop losing less at some hundreds or thousands, and a power that is read off small samples would go on for
+ever. Samples and runs have fixed seeds, so the same table gives the same figures.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from lookalike.randomness import Randomness
 
 _STEEPEST = 0.5
 """The loss falls at most by the root of the rows: what two small trials differ by more is chance."""
-_LEAST_SAMPLE = 200
+_LARGER = 8
+"""The larger sample has so many times the rows of the smaller one at most."""
 _STEP = "trial runs"
 
 
@@ -74,10 +76,8 @@ def expect_losses(
     algorithm: Algorithm | None = None,
     progress: Progress = silent,
 ) -> tuple[Expected, ...]:
-    """Each list of promises tried on the same samples."""
-    sizes = [min(sample, table.n_rows)]
-    if table.n_rows > sample >= 2 * _LEAST_SAMPLE:
-        sizes = [sample // 2, sample]
+    """Each list of promises tried on the same records: all, or samples of `sample` and of `_LARGER` times as many."""
+    sizes = [table.n_rows] if table.n_rows <= _LARGER * sample else [sample, _LARGER * sample]
     parts = [sample_rows(table, size, seed=0) for size in sizes]
     found = []
     for place, promises in enumerate(candidates):

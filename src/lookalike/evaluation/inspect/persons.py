@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.column_names import find_word, numbers_households, words_of
+from lookalike.data.column_names import find_word, may_name_households, numbers_households, words_of
 from lookalike.data.microdata import Column, Table
 from lookalike.data.person_columns import CONSTANT, find_repeated, find_spellings, is_constant
 from lookalike.data.persons import number_pairs
-from lookalike.data.schema import Role, Schema, ValueType
+from lookalike.data.schema import NUMBER_LIKE, Role, Schema, ValueType
 from lookalike.errors import counted, quoted
 
 _AGES = "age alter edad eta leeftijd idade agegroup birth* dob born geburt* naissance datedenaissance nacimiento yob"
@@ -33,6 +33,8 @@ _FIXED = """
     genero race ethnic* birthplace geburtsort
 """
 """What one person has once and for all: rows that differ in it are of different persons."""
+_LEAST_HOUSEHOLDS = 30
+"""Different numbers under the name "family": fewer may be sizes."""
 _LARGE_SHARE, _LARGE_TABLE = 0.1, 1000
 _MOST_PAIRED = 10
 _LEAST_ROWS = 30
@@ -147,13 +149,23 @@ def find_persons(table: Table, schema: Schema | None, quasi: Sequence[str]) -> t
 
 
 def _propose_household(table: Table) -> list[Persons]:
-    """The first column that numbers households by its name and repeats."""
+    """The first column that numbers households by its name, or by its name and its values, and repeats."""
     for column in table.columns:
         word = numbers_households(column.name)
+        if word is None and may_name_households(column.name) and _number_many(column):
+            word = column.name
         if word is not None and len(column.values) < len(column.codes) - column.n_missing:
             reason = f"{quoted(word)} in its name says that it numbers households, and its values repeat"
             return [_count(table, column.name, Role.HOUSEHOLD, reason, declared=False)]
     return []
+
+
+def _number_many(column: Column) -> bool:
+    """Whether values are numbers, too many of them for the size of a household."""
+    if column.type in NUMBER_LIKE and column.type is not ValueType.INTEGER:
+        return False
+    has_digits = all(any(map(str.isdigit, str(value))) for value in column.values[:1000])
+    return has_digits and _LEAST_HOUSEHOLDS <= len(column.values) < len(column.codes)
 
 
 def _count(table: Table, name: str, role: Role, reason: str, *, declared: bool) -> Persons:

@@ -32,6 +32,8 @@ from lookalike.errors import counted, quoted
 from lookalike.evaluation.inspect import vocabulary
 from lookalike.evaluation.inspect.contents import recognise_values
 from lookalike.evaluation.inspect.dependencies import Follows, find_followers
+from lookalike.files.identifiers.patterns import name_kinds
+from lookalike.files.identifiers.values import find_identifiers
 
 _ENOUGH_ROWS = 50
 """In smaller tables values may differ by chance, so distinctness says nothing."""
@@ -42,7 +44,7 @@ _DATES = (ValueType.DATE, ValueType.DATETIME)
 _NUMBERS = (ValueType.INTEGER, ValueType.NUMBER)
 _LEAST_ABOUT_HEALTH = 2
 _LEAST_OF_A_STUDY = 4
-_LEAST_CLINICAL, _CLINICAL_SHARE = 4, 0.3
+_LEAST_CLINICAL, _CLINICAL_SHARE = 4, 0.25
 _LEAST_ALIKE = 5
 """So many neighbours with the same few values are a questionnaire."""
 _LEAST_NUMBERED = 8
@@ -51,6 +53,13 @@ _FEW_ANSWERS = 15
 _LEAST_SPREAD, _LEAST_SPREAD_OF_THOUSANDS = 100, 20
 """The largest survey weight is more than so many times the least, and no body is; nor so many times where the mean is a
 thousand or more, as of newborns in grams."""
+_LEAST_TIMES, _MOST_OUTCOMES = 20, 5
+"""Different times, and outcomes, of a study that follows people."""
+_LEAST_NUMBERS, _LEAST_NUMBERS_SHARE = 100, 0.2
+"""Different values, and their share of the rows, with which a name in "id" numbers cases rather than a few places."""
+_LEAST_FREE_VALUES, _FREE_LENGTH, _FREE_ALONE = 50, 30, 0.8
+"""Of free text: different values, their length on average, and the share of them that only one row has."""
+_CLOCK = re.compile("[0-9]{1,3}:[0-5][0-9](?::[0-5][0-9])?(?:[.,][0-9]+)?")
 _FLAG = re.compile("[A-Z0-9]{3,6}FL")
 _UNLIKE = "make it a quasi-identifier if somebody outside could know it"
 
@@ -63,6 +72,8 @@ class _Around:
     """Whether several columns are about illness or examinations."""
     is_clinical: bool = False
     """Whether a large part of the columns is."""
+    follows_people: bool = False
+    """Whether a time and an outcome stand side by side, as where a study follows people until something happens."""
     about_bodies: bool = False
     """Whether a column is about height or the like: a weight is then a body's."""
     alike: Mapping[str, str] = field(default_factory=dict)
@@ -77,6 +88,8 @@ class Roles:
     """For each column its role and the reason."""
     follows: tuple[Follows, ...]
     """Columns that follow from a quasi-identifier."""
+    held: Mapping[str, tuple[dict[str, int], int]] = field(default_factory=dict)
+    """For each column that identifiers were looked for in: how many values hold each kind, and how many any."""
 
     def __getitem__(self, name: str) -> tuple[Role, str]:
         return self.by_column[name]
@@ -85,7 +98,8 @@ class Roles:
 def suggest_roles(table: Table) -> Roles:
     """The roles of all columns, each in the light of the others."""
     around = _look_around(table.columns)
-    roles = {column.name: suggest_role(column, around) for column in table.columns}
+    held: dict[str, tuple[dict[str, int], int]] = {}
+    roles = {column.name: suggest_role(column, around, held) for column in table.columns}
     quasi = [name for name, (role, _) in roles.items() if role is Role.QUASI]
     # What the name says is not to be learnt stays sensitive; a guess gives way.
     guessed = [
@@ -97,11 +111,16 @@ def suggest_roles(table: Table) -> Roles:
     for found in follows:
         said = f"it {found.relation}, so somebody who knows {quoted(found.of)} knows it too"
         roles[found.column] = Role.QUASI, f"{said}; leave it out if {quoted(found.of)} is enough"
-    return Roles(roles, follows)
+    return Roles(roles, follows, held)
 
 
-def suggest_role(column: Column, around: _Around = _Around()) -> tuple[Role, str]:
-    """The role and the reason. The first rule that applies decides, from the surest to the safe choice."""
+def suggest_role(
+    column: Column, around: _Around = _Around(), held: dict[str, tuple[dict[str, int], int]] | None = None
+) -> tuple[Role, str]:
+    """The role and the reason. The first rule that applies decides, from the surest to the safe choice.
+
+    `held` receives what identifiers the values hold, where they were looked for.
+    """
     if looks := recognise_values(column):
         return Role.IDENTIFIER, f"its values look like {looks}"
     words = words_of(column.name)
@@ -109,6 +128,8 @@ def suggest_role(column: Column, around: _Around = _Around()) -> tuple[Role, str
     is_constant = len(column.values) == 1 and not column.n_missing and len(column.codes) > 1
     if not is_yes_or_no and (word := _names_or_numbers(column, words, is_constant)):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
+    if reason := _hold_identifiers(column, {} if held is None else held):
+        return Role.IDENTIFIER, reason
     if word := _weighs_persons(column, words, around):
         return Role.IDENTIFIER, (
             f"{quoted(word)} in its name and its values say that it is a survey weight, the number of people that a "
@@ -117,6 +138,8 @@ def suggest_role(column: Column, around: _Around = _Around()) -> tuple[Role, str
     # The date of a diagnosis is a date that others may know, not a diagnosis.
     if column.type not in _DATES and (found := _by_subject(column, words, around)):
         return found
+    if not is_constant and _numbers_cases(column):
+        return Role.IDENTIFIER, 'it ends in "id" and has a number for every few rows, as cases or families have'
     if word := find_word(words, OUTSIDE):
         return Role.QUASI, f"{quoted(word)} in its name says what others may know about a person"
     if not is_constant and (word := _names_nobody_else(words)):
@@ -143,6 +166,18 @@ def _names_or_numbers(column: Column, words: frozenset[str], is_constant: bool) 
     if may_name_persons(column.name) and len(column.values) > 1 and _are_numbers(column) and not parts[0].endswith("s"):
         return str(parts[0])
     return None
+
+
+def _hold_identifiers(column: Column, held: dict[str, tuple[dict[str, int], int]]) -> str:
+    """Why a column cannot be published as it is: some of its values hold identifiers. Empty: none do."""
+    counts, n_holding = held[column.name] = find_identifiers(column.values, column.type)
+    if not counts:
+        return ""
+    return (
+        f"{n_holding:,} of its {counted(len(column.values), 'value')} "
+        f"{'holds' if n_holding == 1 else 'hold'} {name_kinds(list(counts))}, and publishing is refused while they do: "
+        "remove them from the values to publish the others"
+    )
 
 
 def _are_numbers(column: Column) -> bool:
@@ -209,18 +244,24 @@ def _by_values(column: Column, words: frozenset[str], around: _Around) -> tuple[
         )
     if around.about_health and column.type not in _DATES and (word := _whole_word(column.name, vocabulary.STUDIED)):
         return Role.CARRIED, f"{quoted(word)} is a time or an outcome in a table about health; {_UNLIKE}"
+    followed = f"{vocabulary.FOLLOWED_FOR} {vocabulary.FOLLOWED_TO}"
+    if around.follows_people and column.type in _NUMBERS and (word := _whole_word(column.name, followed)):
+        return Role.CARRIED, f"{quoted(word)} is a time or an outcome in a study that follows people; {_UNLIKE}"
     if around.about_health and _is_measured(column, words):
         return Role.CARRIED, f"its numbers with decimals look like measurements in a table about health; {_UNLIKE}"
-    if around.is_clinical and column.type not in _DATES and n_distinct == 2:
-        return Role.SENSITIVE, (
-            f"its two values look like a finding in a table about health, which outsiders should not learn; {_UNLIKE}"
-        )
     if column.name in around.alike:
         return Role.CARRIED, f"{around.alike[column.name]}, which others rarely know; {_UNLIKE}"
+    if (around.is_clinical or around.follows_people) and n_distinct == 2 and not _tell_what_others_know(column):
+        where = "a table about health" if around.is_clinical else "a study that follows people"
+        return Role.SENSITIVE, (
+            f"its two values look like a finding in {where}, which outsiders should not learn; {_UNLIKE}"
+        )
     if column.question:
         return Role.QUASI, "its texts look like dates, which others may know; say first how they are written"
-    if n_rows > _ENOUGH_ROWS and column.type is ValueType.STRING and share >= MOSTLY:
+    if n_rows > _ENOUGH_ROWS and column.type is ValueType.STRING and share >= MOSTLY and not _is_clock(column):
         return Role.IDENTIFIER, "it is text, and nearly every row has its own"
+    if _is_free_text(column):
+        return Role.IDENTIFIER, "it is free text, which may say anything about a person"
     if n_rows > _ENOUGH_ROWS and column.type is ValueType.INTEGER and share == 1:
         return Role.IDENTIFIER, "its whole numbers are all different"
     if n_rows > _ENOUGH_ROWS and share >= MOSTLY:
@@ -229,6 +270,35 @@ def _by_values(column: Column, words: frozenset[str], around: _Around) -> tuple[
             "outside can know it"
         )
     return Role.QUASI, f"it has {counted(n_distinct, 'value')} and nothing tells that others cannot know it"
+
+
+def _numbers_cases(column: Column) -> bool:
+    """Whether the name ends in id and the values are many: a few places may be numbered, not hundreds."""
+    parts = re.findall(r"[a-z]+", column.name.casefold())
+    n_enough = max(_LEAST_NUMBERS, _LEAST_NUMBERS_SHARE * (len(column.codes) - column.n_missing))
+    return len(parts) > 1 and parts[-1] in ("id", "ids") and len(column.values) >= n_enough
+
+
+def _is_clock(column: Column) -> bool:
+    """Whether its texts are times of day or durations (08:15, 02:55:10)."""
+    return all(_CLOCK.fullmatch(str(text)) for text in column.values[:1000])
+
+
+def _is_free_text(column: Column) -> bool:
+    """Whether it holds sentences that hardly repeat; a usual text such as "none" may."""
+    if column.type is not ValueType.STRING or len(column.values) < _LEAST_FREE_VALUES:
+        return False
+    counts = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)]
+    if np.count_nonzero(counts == 1) < _FREE_ALONE * len(column.values):
+        return False
+    looked_at = column.values[:: -(-len(column.values) // 1000)]
+    return float(np.mean([len(str(text)) for text in looked_at])) >= _FREE_LENGTH
+
+
+def _tell_what_others_know(column: Column) -> bool:
+    """Whether it has dates, or texts that say what others may know (married and not married)."""
+    texts = column.values if column.type is ValueType.STRING else ()
+    return column.type in _DATES or any(find_word(words_of(str(text)), OUTSIDE) for text in texts)
 
 
 def _is_measured(column: Column, words: frozenset[str]) -> bool:
@@ -251,12 +321,26 @@ def _look_around(columns: Sequence[Column]) -> _Around:
     about_health = sum(
         bool(find_word(each, vocabulary.HEALTH) or find_word(each, vocabulary.EXAMINED)) for each in words
     )
+    follows_people = _follow_people(columns)
     about_studies = sum(_whole_word(column.name, vocabulary.STUDIED) is not None for column in columns)
+    is_about_health = about_health >= _LEAST_ABOUT_HEALTH and about_health + about_studies >= _LEAST_OF_A_STUDY
+    is_trial = any(find_word(each, vocabulary.TREATED) for each in words)
     return _Around(
-        about_health >= _LEAST_ABOUT_HEALTH and about_health + about_studies >= _LEAST_OF_A_STUDY,
-        about_health >= max(_LEAST_CLINICAL, _CLINICAL_SHARE * len(columns)),
+        is_about_health,
+        about_health >= max(_LEAST_CLINICAL, (0 if is_trial else _CLINICAL_SHARE) * len(columns)),
+        follows_people,
         any(find_word(each, vocabulary.BODIES) for each in words),
         {**_find_questionnaires(columns), **_find_series(columns)},
+    )
+
+
+def _follow_people(columns: Sequence[Column]) -> bool:
+    """Whether a column of times and one of outcomes are there."""
+    numbers = [column for column in columns if column.type in _NUMBERS]
+    times = [one for one in numbers if _whole_word(one.name, vocabulary.FOLLOWED_FOR) is not None]
+    outcomes = [one for one in numbers if _whole_word(one.name, vocabulary.FOLLOWED_TO) is not None]
+    return any(len(one.values) >= _LEAST_TIMES for one in times) and any(
+        2 <= len(one.values) <= _MOST_OUTCOMES for one in outcomes
     )
 
 

@@ -194,7 +194,7 @@ def inspect(
             *table.notes,
             *_about_persons(persons, unsaid),
             *_about_followers(suggested.follows),
-            *note_values(table, {profile.name: profile.role for profile in profiles}, schema),
+            *note_values(table, {profile.name: profile.role for profile in profiles}, schema, suggested.held),
             *_notes(table, profiles, schema),
         ),
     )

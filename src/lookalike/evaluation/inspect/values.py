@@ -15,11 +15,20 @@ from lookalike.data.suspect_codes import count_values, note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import examine_column, is_shown
 
+NOTHING_HELD: Mapping[str, tuple[dict[str, int], int]] = {}
 _PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
 
 
-def note_values(table: Table, roles: Mapping[str, Role | None], schema: Schema | None) -> tuple[str, ...]:
-    """Sentences about the values of columns in these roles; `schema`: what is declared of them."""
+def note_values(
+    table: Table,
+    roles: Mapping[str, Role | None],
+    schema: Schema | None,
+    held: Mapping[str, tuple[dict[str, int], int]] = NOTHING_HELD,
+) -> tuple[str, ...]:
+    """Sentences about the values of columns in these roles; `schema`: what is declared of them.
+
+    `held`: identifiers that were found in columns already.
+    """
     declared = {} if schema is None else {attribute.name: attribute for attribute in schema.attributes}
     attributes: dict[str, Attribute] = {}
     for name, role in roles.items():
@@ -27,12 +36,20 @@ def note_values(table: Table, roles: Mapping[str, Role | None], schema: Schema |
             attributes[name] = declared.get(name, Attribute(name=name, role=role))
     columns = [(table[name], attribute) for name, attribute in attributes.items()]
     identified = (
-        examine_column(attribute, column.type, column.values, shown=is_shown(attribute, column.type))
+        examine_column(
+            attribute,
+            column.type,
+            column.values,
+            shown=is_shown(attribute, column.type),
+            found=held.get(column.name),
+        )
         for column, attribute in columns
     )
+    # Whether texts that may be dates are a long tail is open until somebody says what they are.
+    settled = [(column, attribute) for column, attribute in columns if not column.question]
     return (
         *(found.sentence for found in identified if found is not None),
         *note_totals(table),
         *note_codes_of(table, attributes),
-        *note_tails((column, count_values(column), attribute) for column, attribute in columns),
+        *note_tails((column, count_values(column), attribute) for column, attribute in settled),
     )

@@ -61,7 +61,8 @@ HEALTH = """
     *diseases *itis *emia *aemia *oma *osis *health hlth* bronch* polio nervous* bowel* hbp dysuria itch* lesion*
     condom condoms amnesi* unconscious* consciousness *fibrillation* cmv *gvhd abuse* physlim physlm overweight
     wtloss weightloss weightgain premie* prematur* preterm lbw vlbw lowbirth* stillbirth coma *coma* relaps* rape
-    incest concussion* palsy* paralys* deaf* blind* hearing* eyesight*
+    incest concussion* birthcontrol* hbp* *chronic sti stis std stds npartner* sexpartner* lymph* vagina* palsy*
+    paralys* deaf* blind* hearing* eyesight*
 """
 MONEY = """
     *wage *wages *salary *income* *incom inc hhinc* faminc* tinc rinc pay payrate *earnings *revenue hourlyrate
@@ -69,23 +70,28 @@ MONEY = """
     debts asset assets *assets balance creditlimit creditrating creditcards loan loans loanamount mortgage* wealth*
     networth savings overdraft* expense expenses expend* *expenditure* spending* hhexp *hhexp welfare* *charges bill
     billing fine bankaccount* vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
+    creditinquir* inquir* inq *amnt *principal latefee* pastdue* debit* *debit debitaccount* collections totalbal*
+    openil*
+    numil* ccaccounts revolutil* *util utilization* creditutil* fundedamnt* *rinc *realinc overdraw*
     creditaccount* delinq* overdue* arrears* repay* installment* interestrate* intrate mortg* revolv* collateral*
 """
 CONDUCT = """
     crime* crimin* offens* offenc* offend* arrest* convict* citation* violation* prison* jail* probation* parole*
     recidiv* felon* misdemean* search* *search warrant* indict* sentence* performance* *rating rating appraisal*
-    misconduct* default defaulted delinquen* fraud* bankrupt*
+    priors priorarrest* priorconvict* timeserved tserved misconduct* default defaulted delinquen* fraud* bankrupt*
 """
 OPINIONS = """
-    vote voted votes voting partyid party* polit* polview* ideolog* leftright opinion* attitude* approv* satisf*
-    *satisfaction happy happiness* trust trusts *trust involvement* engagement* worklifebalance wellbeing* lifesat*
+    vote* *vote ideo racis* *racism prejudic* religimp* prayer* partyid party* polit* polview* ideolog* leftright
+    opinion* attitude* approv* satisf*
+    *satisfaction *happy happiness* trust* involvement* engagement* worklifebalance wellbeing* lifesat*
     agree* stance feelings thermometer* churn churned
 """
 
 MEASURED = """
     lengthofstay los stay duration* dauer verweildauer duree temperature* pressure bloodpressure systolic diastolic
     pulse heartrate glucose cholesterol hemoglobin haemoglobin creatinine score scores dose dosage lab measurement*
-    messwert* sensor reading* waittime math mathscore readscore gpa
+    messwert* sensor reading* waittime math mathscore readscore *gpa
+    sat satv satm satq gre gmat lsat vocab* testscore* mathtest readtest
 """
 """Measurements where the values are numbers."""
 CARED = "visits *visits docvis hospvis mdvis *mdvis hospitalstays admissions consultations"
@@ -96,7 +102,7 @@ EXAMINED = """
     eosin* creatin* creat egfr gfr urea bun sodium potassium calcium chloride phosph* alkphos alkalinephos*
     bilirubin* bili albumin* protein* proteinuria ast alt sgot sgpt ggt ldh crp esr tsh ferritin* copper protime
     prothromb* inr ptt psa cea afp cd4* cd8* viralload* titer* titre* serum* plasma* urine* biopsy* histol*
-    biomarker* ecg* ekg* eeg* ejection* lvef spirom* fev1 fvc spo2 oxygen* saturation* radiolog* radiogr* xray* mri
+    biomarker* ecg* ekg* eeg* ejection* lvef spirom* fev fev1 fvc spo2 oxygen* saturation* radiolog* radiogr* xray* mri
     ultraso* cavitat* resistance* culture sputum conc concentr* glyco* dosage* dose* dosis posolog* toxic* karnofsk*
     ecog nyha apache* sofa gcs glasgow* apgar* asa mallampat* cesd* bdi* phq* gad7 mmse madrs hamd hamilton* hads
     sf36* sf12* mcs pcs pss eq5d* womac vas nihss barthel* qol* lymphnode* receptor* hormone* estrogen* tumorsize
@@ -107,6 +113,11 @@ EXAMINED = """
     survival* futime
 """
 """Findings and doses, whatever their values are."""
+TREATED = "rx arm trt trt* treat treatment treatarm treatmentarm placebo* randomi* randfl"
+"""That a study gives treatments."""
+FOLLOWED_FOR = "*time times days months weeks week durat duration survival* followup* follow tte tstop stop"
+FOLLOWED_TO = "*stat *status cens censor* event* death dead died fail failure relapse* recur* arrest delta survived"
+"""How long a study follows a person, and whether the event came: the two together tell such a study."""
 STUDIED = """
     time times days status event events stage staging grade nodes node* extent differ* size type etype response*
     result* group interval visit arm score scores number total sum index change delta progress* death dead died cens

@@ -1,4 +1,4 @@
-"""Texts that point to one person or one device: e-mail addresses, phone numbers, IBANs, cards and the like.
+"""Texts that point to one person or one device: e-mail and street addresses, phone numbers, IBANs, cards and the like.
 
 Each kind has a pattern and, where the numbers have one, a check: the sum of digits of an IBAN (ISO 7064), of a payment
 card (Luhn), of national numbers with a check of their own. A pattern without a check must have a form that little else
@@ -38,6 +38,9 @@ class Pattern:
     """Whether a column of whole numbers may hold them."""
     least_share: float = 0.0
     """So many of the values at least must hold one: of kinds that other texts look like now and then."""
+    least_sound: float = 0.0
+    """So many of the texts that fit the pattern must pass the check. One digit in ten fits by chance, so few order
+    numbers do; of the card numbers in notes nearly all do, however few notes have one."""
 
 
 def _is_email(text: str) -> bool:
@@ -115,6 +118,15 @@ def is_phone(text: str) -> bool:
     return 8 <= len(digits) <= 15 and len(set(digits)) > 2
 
 
+def is_device(text: str) -> bool:
+    """Whether a text is the address of a network card, with one kind of separator and not all digits alike.
+
+    >>> is_device("00:1A:2B:3C:4D:5E"), is_device("00:00:00:00:00:00"), is_device("00:1A-2B:3C:4D:5E")
+    (True, False, False)
+    """
+    return len(set(re.findall("[:-]", text))) == 1 and len(set(text.casefold())) > 2
+
+
 def is_ssn(text: str) -> bool:
     """Whether a text is a social security number of the USA by its ranges."""
     area, group, serial = (int(part) for part in text.split("-"))
@@ -175,6 +187,17 @@ def is_codice_fiscale(text: str) -> bool:
 _EDGE, _END = r"(?:^|[^0-9A-Za-z+._/-])", r"(?:[^0-9A-Za-z_]|$)"
 """What may stand before and after a number, so that it is no part of a longer one."""
 
+_STREETS = (
+    r"(?i:\d{1,6}[a-z]?,? (?:[\w.'-]+ ){1,5}(?:st|street|ave?|avenue|rd|road|blvd|boulevard|ln|lane|dr|drive|way|ct"
+    r"|court|pl|place|sq|square|ter|terrace|cir|circle|hwy|highway|pkwy|parkway|close|crescent|trail|loop)\b\.?.*"
+    r"|\d{1,6} [\w.' -]+,? (?:apt\.?|suite|unit|flat) ?\w?\d+.*"
+    r"|(?:[\w.'-]+ ){0,4}[\w.'-]*(?:str\.|stra\u00dfe|strasse|weg|gasse|platz|allee|ring|ufer|straat|laan|gata|vej)"
+    r" ?\d{1,4} ?[a-z]?\b.*"
+    r"|\d{1,4},? ?(?:bis )?(?:rue|avenue|boulevard|chemin|place|all\u00e9e|impasse) [\w.' -]+?"
+    r"|(?:rue|avenue|chemin|via|viale|piazza|corso|calle|avenida|plaza|rua) [\w.' -]+?,? \d{1,4}\w?)"
+)
+"""A street with the number of a house, as a whole: a street alone is where many live."""
+
 _PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "e-mail addresses",
@@ -189,7 +212,7 @@ _PATTERNS: tuple[Pattern, ...] = (
         rf"{_EDGE}([2-6][0-9]{{3}}(?:[ -]?[0-9]{{4}}){{3}}|3[47][0-9]{{2}}[ -]?[0-9]{{6}}[ -]?[0-9]{{5}}){_END}",
         is_card,
         in_numbers=True,
-        least_share=0.5,
+        least_sound=0.5,
     ),
     Pattern(
         "phone numbers",
@@ -199,8 +222,11 @@ _PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern(
         "phone numbers",
-        rf"{_EDGE}(\([0-9]{{2,5}}\) ?[0-9]{{3,4}}[ -][0-9]{{3,5}}|[2-9][0-9]{{2}}-[2-9][0-9]{{2}}-[0-9]{{4}}"
-        rf"|0[1-9][0-9]{{1,3}}[ /][0-9]{{3}} ?[0-9]{{2}} ?[0-9]{{2}}){_END}",
+        rf"{_EDGE}(\([0-9]{{2,5}}\) ?[0-9]{{3,4}}[ -][0-9]{{3,5}}|\(0[0-9]{{1,4}}\) ?[0-9]{{5,8}}"
+        rf"|(?:1[ .-])?[2-9][0-9]{{2}}[.-][2-9][0-9]{{2}}[.-][0-9]{{4}}(?: ?(?:x|ext\.?) ?[0-9]{{1,6}})?"
+        rf"|0[1-9][0-9]{{1,3}}[ /][0-9]{{3}} ?[0-9]{{2}} ?[0-9]{{2}}|0[1-9](?:[ .-][0-9]{{2}}){{4}}"
+        rf"|0[1-9][0-9]{{1,4}}(?: ?/ ?[0-9]{{5,8}}|-[0-9]{{6,8}}| ?/ ?[0-9]{{2,3}}(?: [0-9]{{2,3}}){{1,3}})"
+        rf"|0[1-9][0-9]{{2,3}} [0-9]{{6,7}}|0[1-9][0-9]{{1,3}} [0-9]{{3,4}} [0-9]{{3,4}}){_END}",
         is_phone,
     ),
     Pattern("social security numbers", rf"{_EDGE}([0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}){_END}", is_ssn),
@@ -209,40 +235,47 @@ _PATTERNS: tuple[Pattern, ...] = (
         rf"{_EDGE}(756[. ]?[0-9]{{4}}[. ]?[0-9]{{4}}[. ]?[0-9]{{2}}){_END}",
         is_ahv,
         in_numbers=True,
-        least_share=0.5,
+        least_sound=0.5,
     ),
     Pattern(
-        "personal numbers", rf"{_EDGE}((?:19|20)?[0-9]{{6}}[+-][0-9]{{4}}){_END}", is_personnummer, least_share=0.2
+        "personal numbers", rf"{_EDGE}((?:19|20)?[0-9]{{6}}[+-][0-9]{{4}}){_END}", is_personnummer, least_sound=0.5
     ),
     Pattern("personal numbers", rf"{_EDGE}([0-9]{{3}}\.[0-9]{{3}}\.[0-9]{{3}}-[0-9]{{2}}){_END}", is_cpf),
-    Pattern("health service numbers", rf"{_EDGE}([0-9]{{3}} [0-9]{{3}} [0-9]{{4}}){_END}", is_nhs, least_share=0.5),
-    Pattern("identity numbers", rf"(?i){_EDGE}((?:[0-9]|[XYZ]-?)[0-9]{{7}}-?[A-Z]){_END}", is_dni, least_share=0.5),
+    Pattern("health service numbers", rf"{_EDGE}([0-9]{{3}} [0-9]{{3}} [0-9]{{4}}){_END}", is_nhs, least_sound=0.5),
+    Pattern("identity numbers", rf"(?i){_EDGE}((?:[0-9]|[XYZ]-?)[0-9]{{7}}-?[A-Z]){_END}", is_dni, least_sound=0.5),
     Pattern(
         "identity numbers",
         rf"(?i){_EDGE}([A-Z]{{6}}[0-9]{{2}}[A-EHLMPR-T][0-9]{{2}}[A-Z][0-9]{{3}}[A-Z]){_END}",
         is_codice_fiscale,
     ),
-    Pattern("IP addresses", rf"{_EDGE}((?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}){_END}", is_address, least_share=0.2),
+    Pattern("IP addresses", rf"{_EDGE}((?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}){_END}", is_address, least_sound=0.5),
     Pattern(
         "IP addresses",
         r"(?i)(?:^|[\s\[(,;])((?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4})(?:[\s\]),;%/]|$)",
         is_address,
-        least_share=0.2,
+        least_sound=0.5,
     ),
+    Pattern(
+        "device addresses", r"(?i)(?:^|[^0-9a-f:-])((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})(?:[^0-9a-f:-]|$)", is_device
+    ),
+    Pattern("UUIDs", r"(?i)(?:^|[^0-9a-z-])([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:[^0-9a-z-]|$)"),
+    Pattern("street addresses", f"^(?:{_STREETS})$", least_share=0.2),
     Pattern("web addresses", r"(?i)((?:https?|ftp)://[^\s/$.?#][^\s]{3,}|\bwww\.[a-z0-9-]+\.[a-z]{2,18})"),
 )
 """From the surest to the least sure; a name may stand more than once."""
 
 
 def _find_pattern(pattern: Pattern, texts: pl.Series) -> NDArray[np.bool_]:
-    """Which of the texts hold one."""
-    found = texts.str.extract(pattern.expression, 1)
-    held = np.asarray(found.is_not_null().to_numpy(), dtype=bool)
-    if pattern.check is None:
-        return held
-    for place in np.flatnonzero(held).tolist():
-        held[place] = pattern.check(found[place])
-    return held
+    """Which of the texts hold one; none where too few do."""
+    found = texts.str.extract(pattern.expression, 1) if pattern.check else texts.str.contains(pattern.expression)
+    held = np.asarray((found.is_not_null() if pattern.check else found).to_numpy(), dtype=bool)
+    n_fitting = int(held.sum())
+    if pattern.check is not None:
+        for place in np.flatnonzero(held).tolist():
+            held[place] = pattern.check(found[place])
+    n_held = int(held.sum())
+    is_enough = n_held >= pattern.least_share * len(texts) and n_held >= pattern.least_sound * n_fitting
+    return held if is_enough else np.zeros(len(texts), dtype=bool)
 
 
 def find_patterns(texts: pl.Series, *, numbers: bool = False) -> dict[str, NDArray[np.bool_]]:
@@ -252,7 +285,7 @@ def find_patterns(texts: pl.Series, *, numbers: bool = False) -> dict[str, NDArr
         if numbers and not pattern.in_numbers:
             continue
         found = _find_pattern(pattern, texts)
-        if found.any() and found.sum() >= pattern.least_share * len(texts):
+        if found.any():
             held[pattern.name] = held.get(pattern.name, np.zeros(len(texts), dtype=bool)) | found
     return held
 

@@ -134,9 +134,16 @@ def _find_names(texts: pl.Series) -> NDArray[np.bool_] | None:
     return named
 
 
-def examine_column(attribute: Attribute, type: ValueType, values: NDArray[Any], *, shown: bool) -> Identifiers | None:
-    """The identifiers of a column, if it holds any."""
-    counts, n_holding = find_identifiers(values, type)
+def examine_column(
+    attribute: Attribute,
+    type: ValueType,
+    values: NDArray[Any],
+    *,
+    shown: bool,
+    found: tuple[dict[str, int], int] | None = None,
+) -> Identifiers | None:
+    """The identifiers of a column, if it holds any; `found`: what `find_identifiers` said of it, if it was asked."""
+    counts, n_holding = find_identifiers(values, type) if found is None else found
     if not counts:
         return None
     kept = attribute.keep_identifiers

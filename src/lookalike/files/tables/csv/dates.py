@@ -186,6 +186,7 @@ _YEAR_LAST = re.compile(
     rf"[0-9]{{1,2}}{_GAP}(?:[0-9]{{1,2}}|(?P<name>{_NAME}))(?P=gap)(?P<year>[0-9]{{4}}|[0-9]{{2}}){_TAIL}"
 )
 _RUN_TOGETHER = re.compile(rf"[0-9]{{1,2}}{_NAME}(?P<year>[0-9]{{4}}|[0-9]{{2}}){_TAIL}")
+_DAY_WITH_POINT = re.compile(rf"[0-9]{{1,2}}\. {_NAME} [0-9]{{4}}{_TAIL}")
 _NAME_FIRST = re.compile(rf"{_NAME} [0-9]{{1,2}}(?P<gap>,? )[0-9]{{4}}{_TAIL}")
 _DIGITS = re.compile(r"[0-9]{8}")
 
@@ -208,6 +209,8 @@ def _candidates(text: str) -> Iterator[DateFormat]:
                 yield DateFormat("YMD", between, digits)
     elif found := _RUN_TOGETHER.fullmatch(text):
         yield DateFormat("DMY", ("", ""), len(found["year"]), is_named=True)
+    elif _DAY_WITH_POINT.fullmatch(text):
+        yield DateFormat("DMY", (". ", " "), is_named=True)
     elif found := _NAME_FIRST.fullmatch(text):
         yield DateFormat("MDY", (" ", found["gap"]), is_named=True)
 
@@ -255,7 +258,7 @@ def _ask_about_misfits(name: str, format: DateFormat, parsed: Parsed) -> Dates |
         return None
     verb = "is" if n_misfits == 1 else "are"
     question = (
-        f"most of its values are dates written as {format}, but {counted(n_misfits, 'different value')} {verb} not"
+        f"most of its values are dates written as {format}, but {counted(n_misfits, 'value')} {verb} not"
         f"{PLACES}. Correct them; or name a text that means no value with --missing {quoted(f'{name}=TEXT')}; or keep "
         f"the column as text with --date-format {quoted(f'{name}={AS_TEXT}')}."
     )
