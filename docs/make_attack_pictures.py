@@ -21,7 +21,9 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.apps.papers.hg.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import ATTACKS, parse_attack
-from lookalike.data.contracts import Algorithm, Finding, Promise, Target
+from lookalike.data.contracts import Algorithm, Finding, Promise, Target, wilson
+from lookalike.data.control import encode_control, take_rows
+from lookalike.data.ends import Ends, round_ends
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped
 from lookalike.data.schema import Role, Schema
@@ -251,6 +253,70 @@ def composition() -> charts.Chart:
     return curves(rows, "releases", "1,000 patients, published several times by anatomy")
 
 
+@cache
+def citizens_and_others(rows: int) -> tuple[Microdata, Microdata]:
+    """As many census records in the table as in the control group."""
+    table = census(2 * rows, seed=2)
+    *known, guessed = table.names
+    schema = Schema.of(qi=known[:5], sensitive=[guessed], categorical=[known[1], *known[3:5], guessed])
+    mine, others = (take_rows(table, np.arange(first, first + rows)) for first in (0, rows))
+    data = Microdata.encode(mine, schema)
+    return data, encode_control(others, data)[0]
+
+
+def with_control(rows: int, algorithm: str, promise: str) -> Target:
+    data, control = citizens_and_others(rows)
+    return replace(released(data, algorithm, promise), control=control)
+
+
+def beside_control(x: str, place: object, finding: Finding) -> list[Point]:
+    """What is right about people in the table and about the control group, with their intervals."""
+    found = finding.residual
+    assert found is not None
+    assert found.control_n is not None
+    assert found.control_right is not None
+    points: list[Point] = []
+    for series, right, n in (("in the table", found.right, found.n), ("others", found.control_right, found.control_n)):
+        centre, reach = wilson(right, n)
+        share = 100 * right / n
+        points.append(
+            {
+                x: str(place),
+                RIGHT: share,
+                "low": 100 * (centre - reach),
+                "high": 100 * (centre + reach),
+                "series": series,
+            }
+        )
+    return points
+
+
+def singling_out() -> charts.Chart:
+    rows = []
+    for name, ends in (("exact ends", "exact"), ("rounded ends", {"Age": 5, "Education": 2})):
+        for k in (3, 5, 10, 20):
+            target = with_control(2000, "mondrian-strict", f"k-anonymity:{k}")
+            target = replace(target, release=round_ends(target.release, Ends.read(ends))[0])
+            for point in beside_control("k", k, attacked("singling-out:kind=ends", target)):
+                rows.append({**point, "series": f"{point['series']}, {name}"})
+    return curves(rows, "k", "2,000 census records, mondrian-strict", y_title="predicates that isolate, per cent")
+
+
+def linkability() -> charts.Chart:
+    rows = []
+    for k in (2, 3, 5, 10):
+        rows += beside_control("k", k, attacked("linkability", with_control(2000, "mondrian", f"k-anonymity:{k}")))
+    return curves(rows, "k", "2,000 census records, mondrian, k-anonymity", y_title="people linked rightly, per cent")
+
+
+def inference() -> charts.Chart:
+    rows = []
+    for promise in ("k-anonymity:2", "k-anonymity:10", "l-diversity:10", "beta-likeness:3"):
+        target = with_control(2000, "groups:effort=fast", promise)
+        rows += beside_control("promise", promise, attacked("inference:attacker=reader", target))
+    return curves(rows, "promise", "2,000 census records in groups, read by the plain reader")
+
+
 PICTURES: dict[str, Callable[[], charts.Chart]] = {
     "linkage": linkage,
     "homogeneity": homogeneity,
@@ -264,6 +330,9 @@ PICTURES: dict[str, Callable[[], charts.Chart]] = {
     "repeated-values": repeated_values,
     "possible-worlds": possible_worlds,
     "composition": composition,
+    "singling-out": singling_out,
+    "linkability": linkability,
+    "inference": inference,
 }
 
 

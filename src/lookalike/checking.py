@@ -16,23 +16,30 @@ from lookalike.audit import Audit, Examined, condition, examine_knowing
 from lookalike.audit import verify as audit_release
 from lookalike.audit.persons import ROWS_TOGETHER
 from lookalike.data.contracts import Attack, Promise, Target
+from lookalike.data.control import as_plain_release, check_apart, encode_control
 from lookalike.data.knowledge import Knowledge, as_knowledge, sort_into_kinds
+from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, counted
 from lookalike.evaluation.counting import Counting
 from lookalike.evaluation.fidelity import Fidelity, compare
+from lookalike.evaluation.protocol import Protocol, read_protocol
 from lookalike.evaluation.reopen import Reopened, reopen
 from lookalike.files.releases.assemble import count_suppressed
 from lookalike.files.releases.parts import mix_parts, parts_of_rows
 from lookalike.files.releases.private import (
+    CONTROL,
     check_belongs,
     has_record_map,
     is_private_folder,
+    private_folder,
     read_graph,
+    read_held_out,
     read_record_map,
     read_salt,
 )
+from lookalike.files.tables import read_whole
 from lookalike.metrics.shared.losses import explain_suppressed
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.arguments import explain_arguments
@@ -192,9 +199,11 @@ def _read_private(private: Path, reopened: Reopened) -> tuple[MatchGraph | None,
     check_belongs(private, reopened.folder)
     if isinstance(reopened.release, Matched):
         return read_graph(private), None
-    # A release whose rows are counted, as one with one row per person, needs no more of it than a salt, if any.
+    # A release whose rows are counted, as one with one row per person, needs no more of it than a salt, if any, and the
+    # people who are held out.
     says_whose = reopened.persons is not None and is_private_folder(private)
-    if reopened.data.persons is None and (says_whose or has_record_map(private) or read_salt(private) is not None):
+    kept = has_record_map(private) or read_salt(private) is not None or read_held_out(private) is not None
+    if reopened.data.persons is None and (says_whose or kept):
         return None, None
     return None, read_record_map(private)
 
@@ -273,8 +282,11 @@ def attack(
     release: str | Path,
     *,
     attacks: Attack | str | Iterable[Attack | str] = (),
+    control: Any = None,
     others: str | Path | Sequence[str | Path] = (),
     private: str | Path | None = None,
+    protocol: str | Path | None = None,
+    synthetic: bool = False,
     schema: Schema | str | Path | None = None,
     person: str | None = None,
     household: str | None = None,
@@ -284,12 +296,34 @@ def attack(
 ) -> Attacks:
     """Make attacks on a release folder, or on a table of another tool; all that apply if none is named.
 
+    `control` is a table with people of the same kind who are not in the release: the same guesses are made about them.
+    Where people were held out of the release (`publish(..., control=0.1)`), they are the control group; they are found
+    in the PRIVATE folder, beside the release or named by `private`.
+
+    `protocol` names a file that says what was tried, with the seed: it is written where there is none. Where there is
+    one, its attacks are made again.
+
+    `synthetic` states that the rows are made up (`synthesize`, or another tool's), so that nobody has a row. Only
+    attacks that look for no row are made then.
+
     `others` are further releases of the same original, for attacks that combine them; `private` is the PRIVATE folder
     of a matched release, for attacks that assume a leak of it, or of a release in which persons have several rows: to
     count who is in which group. Persons are counted by the column that the release names, or by `person` or
     `household`.
     """
     given = Schema.of(schema, person=person, household=household)
+    listed = [attacks] if isinstance(attacks, str | Attack) else [*attacks]
+    earlier = None if protocol is None else read_protocol(Path(protocol))
+    if earlier is not None:
+        if listed or seed is not None:
+            raise RecipeError(f"{protocol} says which attacks are made, and with which seed. Leave these out.")
+        listed, seed = [*earlier.attacks], earlier.seed
+    elif protocol is not None and seed is None:
+        seed = int(Randomness().integers(1 << 31, 1)[0])
+    if synthetic:
+        if private is not None or others:
+            raise RecipeError("Synthetic records have no PRIVATE folder, and no other releases of the same people.")
+        return _attack_synthetic(original, release, given, listed, control, protocol, earlier, seed, progress, reading)
     reopened = reopen(original, release, given, counting=_count_with(private), progress=progress, **reading)
     checks = audit_release(reopened.data, reopened.release, ()).checks
     # Rows of a person in several groups are a fault of the promise, and the release is one of this table all the same.
@@ -297,8 +331,9 @@ def attack(
     if failed:
         raise DataError(
             f"{release} does not belong to this original, or was changed: {failed[0].name}, {failed[0].detail}. Name "
-            "the table that the release was made from."
+            f"the table that the release was made from.{' '.join(('', *reopened.notes)) if reopened.notes else ''}"
         )
+    group, notes = _read_control(control, reopened, reading)
     graph, record_of_row = (None, None) if private is None else _read_private(Path(private), reopened)
     others_listed = [others] if isinstance(others, str | Path) else others
     target = Target(
@@ -309,10 +344,81 @@ def attack(
         graph=graph,
         record_of_row=record_of_row,
         others=tuple(reopen(original, other, given).release for other in others_listed),
+        control=group,
     )
-    listed = [attacks] if isinstance(attacks, str | Attack) else attacks
     chosen = [parse_attack(one) if isinstance(one, str) else one for one in listed]
-    return attack_target(target, chosen, Randomness(seed), progress)
+    found = replace(attack_target(target, chosen, Randomness(seed), progress), notes=notes)
+    return _keep_protocol(found, target, protocol, earlier, seed)
+
+
+def _read_control(
+    control: Any, reopened: Reopened, reading: dict[str, Any]
+) -> tuple[Microdata | None, tuple[str, ...]]:
+    """The control group over the domains of the original, and what to say of it."""
+    if control is None and reopened.held_out is None:
+        return None, ()
+    is_own = isinstance(control, str | Path) and Path(control).name == CONTROL and reopened.held_out is not None
+    if control is None or (is_own and Path(control).absolute().parent == private_folder(reopened.folder.absolute())):
+        assert reopened.held_out is not None
+        return encode_control(reopened.held_out, reopened.data)
+    schema, counted = reopened.data.schema, reopened.counted
+    table = read_whole(control, schema, made=counted.made, **reading)
+    table = counted.fold(table, schema)
+    check_apart(reopened.table, table, schema)
+    group, notes = encode_control(table, reopened.data)
+    return group, (*table.notes, *notes)
+
+
+def _attack_synthetic(
+    original: Any,
+    release: str | Path,
+    schema: Schema,
+    attacks: Sequence[Attack | str],
+    control: Any,
+    protocol: str | Path | None,
+    earlier: Protocol | None,
+    seed: int | None,
+    progress: Progress,
+    reading: dict[str, Any],
+) -> Attacks:
+    """Attacks on records that are made up: a plain table whose rows are nobody's."""
+    if not schema.published:
+        raise RecipeError(
+            "Synthetic records do not say which column is what. Name the quasi-identifiers and the sensitive column "
+            "(--qi A,B --sensitive S, or --schema FILE)."
+        )
+    table = read_whole(original, schema, **reading)
+    data = Microdata.encode(table, schema)
+    made = read_whole(release, data.schema)
+    data, rows, notes = as_plain_release(made, data)
+    group = None
+    if control is not None:
+        others = read_whole(control, data.schema, **reading)
+        check_apart(table, others, data.schema)
+        group, said = encode_control(others, data)
+        notes = (*notes, *said)
+    target = Target(release=rows, original=data, control=group, synthetic=True)
+    chosen = [parse_attack(one) if isinstance(one, str) else one for one in attacks]
+    found = replace(attack_target(target, chosen, Randomness(seed), progress), notes=notes)
+    return _keep_protocol(found, target, protocol, earlier, seed)
+
+
+def _keep_protocol(
+    found: Attacks, target: Target, protocol: str | Path | None, earlier: Protocol | None, seed: int | None
+) -> Attacks:
+    """What was found; the protocol is written, or held against what is found today."""
+    if protocol is None:
+        return found
+    assert seed is not None
+    today = Protocol.of(found, target, seed)
+    if earlier is None:
+        today.write(Path(protocol))
+        said: tuple[str, ...] = (
+            f"What was tried is in {protocol}. Its figures are scored on the original: it is for internal use only.",
+        )
+    else:
+        said = earlier.compare(today)
+    return replace(found, notes=(*found.notes, *said))
 
 
 @explain_arguments

@@ -119,3 +119,31 @@ def test_all_attacks_together() -> None:
     assert len(found.made) + len(found.not_made) >= len(ATTACKS)
     assert all(attacked.to_plain()["sentence"] for attacked in found.made)
     assert str(found)
+
+
+@made_on(*RELEASES)
+def test_a_control_group_out_of_the_table_leaves_no_residual(name: str, form: str) -> None:
+    """Targets and control group are both drawn from the table, so whatever is learned is learned about both."""
+    aim = target(form)
+    half = np.sort(np.random.default_rng(4).permutation(aim.original.n_rows)[: aim.original.n_rows // 2])
+    findings = parse_attack(name).run(replace(aim, control=aim.original.take(half)), Randomness(3), silent)
+    has_run = name in ("naive-bayes", "learner", "definetti", "singling-out", "linkability", "inference")
+    for finding in findings:
+        assert (finding.residual is not None) == has_run
+        if finding.residual is not None:
+            assert finding.residual.control_n == finding.residual.n
+            assert finding.residual.low == 0
+            assert finding.sentence.count("control") <= 1
+
+
+@made_on(*RELEASES)
+def test_against_values_dealt_anew_nobody_beats_the_baseline(name: str, form: str) -> None:
+    """No attack can be right about values that the release says nothing of."""
+    if name not in ("naive-bayes", "learner", "definetti", "inference"):
+        return
+    aim = target(form)
+    order = np.random.default_rng(5).permutation(aim.original.n_rows)
+    dealt_anew = replace(aim, original=replace(aim.original, sensitive=aim.original.sensitive[order]))
+    for finding in parse_attack(name).run(dealt_anew, Randomness(3), silent):
+        assert finding.score is not None
+        assert finding.score.interval[0] <= finding.baselines["most frequent value"]

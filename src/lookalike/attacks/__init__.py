@@ -13,7 +13,7 @@ from lookalike.data.families import Family
 from lookalike.data.parameters import describe, parse_component
 
 _NAMES = """linkage homogeneity skewness similarity naive-bayes learner definetti minimality corruption repeated-values
-    possible-worlds composition"""
+    possible-worlds composition singling-out linkability inference"""
 ATTACKS = Family[Attack](__name__, *_NAMES.split())
 
 

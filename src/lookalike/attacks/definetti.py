@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import OnValues, score_known
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
-from lookalike.attacks.shared.judging import finding, judge_records
+from lookalike.attacks.shared.judging import add_control, finding, judge_records
 from lookalike.attacks.shared.persons import refuse_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes, rank_within
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
-from lookalike.progress import Progress
+from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
@@ -70,7 +70,12 @@ class DeFinettiAttack(OnValues):
         score = score_known(where.target.original, column, guesses)
         said = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
         figures = {"rounds": float(n_rounds), "settled": float(settled)}
-        return finding(self, where.target, column, found, score, said, figures)
+        made = finding(self, where.target, column, found, score, said, figures)
+        return add_control(made, where.target, column, learnt, "unit", rng.child(column))
+
+    def fit(self, where: Whereabouts, column: int, rng: Randomness) -> NaiveBayes:
+        """What it learns from the release about a sensitive column."""
+        return self._settle_dealing(where, column, rng.child(column), silent)[1]
 
     def _settle_dealing(
         self, where: Whereabouts, column: int, rng: Randomness, progress: Progress

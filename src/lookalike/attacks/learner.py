@@ -63,9 +63,13 @@ class LearnerAttack(OnValues):
         untrained = _choose_learner(self.kind, self.trees)
         progress("training", column / len(where.target.original.domains.sensitive))
         learn = partial(self._learn, column=column, untrained=untrained, rng=rng.child(column))
-        learnt, said, strangers = learn(where), _SAID[self.kind], rng.child(column, "strangers")
+        learnt, said, strangers = self.fit(where, column, rng), _SAID[self.kind], rng.child(column, "strangers")
         figures = {"rows trained on": float(learnt.n_rows)}
         return judge_learned(self, where, column, learnt, learn, self.within, said, figures, strangers, progress)
+
+    def fit(self, where: Whereabouts, column: int, rng: Randomness) -> Trees:
+        """What it learns from the release about a sensitive column."""
+        return self._learn(where, column, _choose_learner(self.kind, self.trees), rng.child(column))
 
     def _learn(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
         quasi, values = draw_rows(where, column, self.rows, self.worlds, rng.child("draw"))

@@ -42,10 +42,12 @@ class NaiveBayesAttack(OnValues):
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         learn = partial(self._learn, column=column)
-        said = "A naive Bayes classifier learned from the release"
-        return judge_learned(
-            self, where, column, learn(where), learn, self.within, said, {}, rng.child(column), progress
-        )
+        said, learnt = "A naive Bayes classifier learned from the release", self.fit(where, column, rng)
+        return judge_learned(self, where, column, learnt, learn, self.within, said, {}, rng.child(column), progress)
+
+    def fit(self, where: Whereabouts, column: int, rng: Randomness) -> NaiveBayes:
+        """What it learns from the release about a sensitive column."""
+        return self._learn(where, column)
 
     def _learn(self, where: Whereabouts, column: int) -> NaiveBayes:
         return NaiveBayes.learn(counts_of(where, column, by_volume=self.kind == "volume"), SMOOTHING[self.kind])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike.attacks import ATTACKS
-from lookalike.attacks.shared.attack import COUNTS_ROWS
+from lookalike.attacks.shared.attack import COUNTS_ROWS, SYNTHETIC_ROWS
 from lookalike.data.contracts import Attack, Finding, Residual, Target
 from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import Progress, silent
@@ -56,9 +56,15 @@ class Attacks:
 
     made: tuple[Attacked, ...]
     not_made: dict[str, str]
+    notes: tuple[str, ...] = ()
+    """What to say about the control group, and about the protocol."""
 
     def to_plain(self) -> dict[str, Any]:
-        return {"attacks": [attacked.to_plain() for attacked in self.made], "not_made": self.not_made}
+        return {
+            "attacks": [attacked.to_plain() for attacked in self.made],
+            "not_made": self.not_made,
+            **({"notes": list(self.notes)} if self.notes else {}),
+        }
 
     def __str__(self) -> str:
         lines = []
@@ -70,6 +76,7 @@ class Attacks:
             if broken:
                 lines.append(f"  Against these beliefs the release does not keep {', '.join(broken)}.")
         lines += [f"{name}: not made. {reason}" for name, reason in self.not_made.items()]
+        lines += self.notes
         return "\n".join(lines)
 
 
@@ -80,7 +87,7 @@ def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, pr
     not_made: dict[str, str] = {}
     chosen = list(attacks) or [kind() for kind in ATTACKS.values()]
     for place, one in enumerate(chosen):
-        reason = one.refuses(target) or _refuse_rows(one, target)
+        reason = _refuse_rows(one, target) or one.refuses(target)
         if reason is not None:
             if asked and len(chosen) == 1:
                 raise RecipeError(f"{one} cannot be made on this release: {reason}")
@@ -101,6 +108,8 @@ def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, pr
 
 def _refuse_rows(attack: Attack, target: Target) -> str | None:
     """Why an attack that says nothing about persons cannot be made where they have several rows, or None."""
+    if target.synthetic and not getattr(attack, "looks_for_no_row", False):
+        return SYNTHETIC_ROWS
     knows_persons = hasattr(attack, "refuses_persons")
     return None if target.original.persons is None or knows_persons else COUNTS_ROWS
 

@@ -15,7 +15,7 @@ from lookalike.data.ends import find_step
 from lookalike.data.microdata import Domain
 from lookalike.data.release import Extents, Grouped, Matched, Release, Sets
 
-EXACT, ENDS, ROUNDED, LISTED, NODES = ("exact", "ends", "rounded", "listed", "nodes")
+EXACT, ENDS, ROUNDED, LISTED, _NODES = ("exact", "ends", "rounded", "listed", "nodes")
 
 
 def describe_cells(release: Release) -> dict[str, str]:
@@ -34,5 +34,5 @@ def _kind_of(domain: Domain, extents: Extents) -> str:
     if bool((lengths <= 1).all()) and not has_points:
         return EXACT
     if domain.taxonomy is not None:
-        return NODES
+        return _NODES
     return ENDS if find_step(domain, extents) is None else ROUNDED

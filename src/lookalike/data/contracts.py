@@ -404,6 +404,8 @@ class Target:
     control: Microdata | None = None
     """People of the same kind who are not in the table, over the domains of the release (`data.control`): the same
     guesses are made about them, so that what is known of people in general is told apart from a leak."""
+    synthetic: bool = False
+    """Whether rows are made up, so that nobody has a row."""
     worked_out: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What one attack has worked out and the next may use."""
 

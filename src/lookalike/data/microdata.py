@@ -466,7 +466,7 @@ def _encode_coarse(column: Column, attribute: Attribute, rule: Coarsening) -> tu
     """As `encode_column`, with the blocks of a coarsening as values."""
     own, _ = encode_column(column, replace(attribute, prepare=None, taxonomy=None))
     kept = replace(own.attribute, prepare=attribute.prepare, taxonomy=attribute.taxonomy)
-    labels, above = _label_blocks(column, attribute, rule)
+    labels, above = label_blocks(column, attribute, rule)
     in_turn = labels if attribute.order is None else _in_declared_order(labels, column, attribute.order)
     place_of = {label: place for place, label in enumerate(dict.fromkeys(in_turn))}
     values = np.empty(len(place_of), dtype=object)
@@ -490,7 +490,7 @@ def _encode_coarse(column: Column, attribute: Attribute, rule: Coarsening) -> tu
     return replace(domain, attribute=kept), codes
 
 
-def _label_blocks(column: Column, attribute: Attribute, rule: Coarsening) -> tuple[list[str], Taxonomy | None]:
+def label_blocks(column: Column, attribute: Attribute, rule: Coarsening) -> tuple[list[str], Taxonomy | None]:
     """The block of each value of a column, and the taxonomy above them, if blocks are nodes of one."""
     texts, where = texts_of(column.values, column.type), f"Column {quoted(column.name)}"
     if (attribute.taxonomy is not None) != rule.uses_taxonomy:

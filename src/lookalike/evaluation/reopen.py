@@ -17,15 +17,16 @@ from lookalike.audit import Check, Grounds
 from lookalike.audit.coarsened import check_coarsening
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.control import leave_out
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError, quoted
-from lookalike.evaluation.counting import Counting, count_whom
-from lookalike.files.releases.describe import REWRITTEN
+from lookalike.evaluation.counting import Counted, Counting, count_whom
+from lookalike.files.releases.describe import REWRITTEN, PublishedManifest
 from lookalike.files.releases.other_tools import read_foreign_table
-from lookalike.files.releases.private import check_belongs, private_folder
+from lookalike.files.releases.private import check_belongs, private_folder, read_held_out
 from lookalike.files.releases.read import ReleaseFolder, check_readable, over_original, release_folder
 from lookalike.files.releases.tablefiles import Parts
 from lookalike.files.tables import read_whole
@@ -66,6 +67,12 @@ class Reopened:
     """Whose rows it has, as the release states it."""
     as_stated: bool = True
     """Whether persons are counted as the release states."""
+    table: Table
+    """The original as it was read, without people who are held out of the release."""
+    held_out: Table | None = None
+    """The records of these people, where a private folder says which they are."""
+    counted: Counted
+    """Whose rows are whose."""
     is_foreign: bool = False
     """Whether it is a table that another tool made."""
 
@@ -144,9 +151,11 @@ def _reopen_folder(
     counted = count_whom(counting, given, manifest.persons, in_parts=bool(manifest.parts))
     used = counted.over(used)
     table = read_whole(original, used, made=counted.made, **reading)
+    table, held_out, said = _leave_out(table, manifest, folder, _find_private(counting, folder, audited=audited))
     if audited:
         counted.refuse_rows(table, used)
     table = counted.fold(table, used)
+    held_out = None if held_out is None else counted.fold(held_out, used)
     data, kept = counted.select(Microdata.encode(table, used), table)
     data = with_published_values(data, opened)
     found = over_original(opened, data)
@@ -176,7 +185,7 @@ def _reopen_folder(
         data=data,
         promises=promises,
         adversary=manifest.adversary,
-        notes=table.notes,
+        notes=(*table.notes, *said),
         algorithm=algorithm,
         parts=manifest.parts,
         folder=path,
@@ -186,7 +195,40 @@ def _reopen_folder(
         documents=documents,
         persons=manifest.persons,
         as_stated=counted.as_stated,
+        table=table,
+        held_out=held_out,
+        counted=counted,
     )
+
+
+def _find_private(counting: Counting, folder: Path, *, audited: bool) -> Path | None:
+    """The private folder: the one that is named or, but for an audit, the one that lies beside the release."""
+    if counting.private is not None or audited:
+        return counting.private
+    beside = private_folder(folder.absolute())
+    return beside if beside.is_dir() else None
+
+
+def _leave_out(
+    table: Table, manifest: PublishedManifest, folder: Path, private: Path | None
+) -> tuple[Table, Table | None, tuple[str, ...]]:
+    """The original without the people who are held out, these, and what to say where nobody knows who they are."""
+    if manifest.held_out is None:
+        return table, None, ()
+    if private is not None:
+        check_belongs(private, folder)
+    held = None if private is None else read_held_out(private)
+    if held is None:
+        said = (
+            f"A share of {manifest.held_out} of the people of the original was held out of the release. Which they are "
+            "is in the PRIVATE folder: name it (--private DIR), unless the table that you give lacks them already."
+        )
+        return table, None, (said,)
+    rows, n_rows = held
+    if table.n_rows == n_rows - len(rows):
+        return table, None, ()
+    kept, people = leave_out(table, rows, n_rows)
+    return kept, people, ()
 
 
 def _reopen_table(
@@ -229,6 +271,8 @@ def _reopen_table(
         checks=examined.checks,
         grounds=grounds,
         unpublished=_find_unpublished(table, schema, kept),
+        table=table,
+        counted=counted,
         is_foreign=True,
     )
 

@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lookalike.data.cell_kinds import ENDS, EXACT, LISTED
+from lookalike.data.cell_kinds import ENDS, EXACT, LISTED, ROUNDED
 from lookalike.data.contracts import Finding, Residual
 from lookalike.data.person_settings import LINKED
 from lookalike.data.release import Bucketized, Perturbed
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from lookalike.attacks.run import Attacks
     from lookalike.evaluation.report.basis import Basis
 
-SINGLING_OUT, LINKABILITY, INFERENCE = RISKS = ("singling out", "linkability", "inference")
-BOUNDED, MEASURED, OPEN = VERDICTS = ("bounded", "measured", "open")
-_ATTACKS = {SINGLING_OUT: "singling-out", LINKABILITY: "linkability", INFERENCE: "inference"}
+_SINGLING_OUT, _LINKABILITY, _INFERENCE = RISKS = ("singling out", "linkability", "inference")
+_BOUNDED, _MEASURED, _OPEN = VERDICTS = ("bounded", "measured", "open")
+_ATTACKS = {_SINGLING_OUT: "singling-out", _LINKABILITY: "linkability", _INFERENCE: "inference"}
 _VALUE_MODELS = frozenset(
     ("l-diversity", "beta-likeness", "t-closeness", "delta-disclosure", "f-privacy", "rho-privacy", "alpha-k")
 )
@@ -127,26 +127,26 @@ def _measured_tail(basis: Basis, finding: Finding | None) -> str:
 
 def _judge_singling_out(basis: Basis, found: Mapping[str, Finding]) -> Risk:
     columns, (_, people), least = _quasi(basis), _people(basis), _least_k(basis)
-    finding = found.get(_ATTACKS[SINGLING_OUT])
+    finding = found.get(_ATTACKS[_SINGLING_OUT])
     figure, residual = _figure_of(finding)
     exact = [name for name, kind in basis.cells.items() if kind == EXACT]
     if basis.form in (Bucketized.form, Perturbed.form) or (exact and len(exact) == len(basis.domains.quasi)):
         said = f"The release shows {columns} exactly, so someone who knows these of a person can find the person's row."
-        return Risk(SINGLING_OUT, OPEN, said, "exact", residual)
+        return Risk(_SINGLING_OUT, _OPEN, said, "exact", residual)
     if least < 2:
         said = f"No promise that was checked hides a row among several {people} for someone who knows {columns}."
-        return Risk(SINGLING_OUT, MEASURED, said + _measured_tail(basis, finding), figure, residual)
+        return Risk(_SINGLING_OUT, _MEASURED, said + _measured_tail(basis, finding), figure, residual)
     hidden = f"no row can be given to fewer than {least} {people} by {columns}"
     data_of_people = exact + [name for name, kind in basis.cells.items() if kind in (ENDS, LISTED)]
     carried = [domain.name for domain in basis.domains.carried]
     if not basis.cells or any(kind in (EXACT, ENDS) for kind in basis.cells.values()) or carried:
         why = _explain_unbounded(basis, data_of_people, carried)
         said = f"{hidden[0].upper()}{hidden[1:]}, {why}."
-        return Risk(SINGLING_OUT, MEASURED, said + _measured_tail(basis, finding), figure, residual)
+        return Risk(_SINGLING_OUT, _MEASURED, said + _measured_tail(basis, finding), figure, residual)
     said = f"{hidden[0].upper()}{hidden[1:]}, and the ends of intervals are rounded, so they are nobody's values."
-    if not any(kind == "rounded" for kind in basis.cells.values()):
+    if not any(kind == ROUNDED for kind in basis.cells.values()):
         said = f"{hidden[0].upper()}{hidden[1:]}."
-    return Risk(SINGLING_OUT, BOUNDED, said, f"1 in {least}", residual)
+    return Risk(_SINGLING_OUT, _BOUNDED, said, f"1 in {least}", residual)
 
 
 def _explain_unbounded(basis: Basis, data_of_people: Sequence[str], carried: Sequence[str]) -> str:
@@ -159,11 +159,11 @@ def _explain_unbounded(basis: Basis, data_of_people: Sequence[str], carried: Seq
 
 def _judge_linkability(basis: Basis, found: Mapping[str, Finding]) -> Risk:
     columns, (noun, people), least = _quasi(basis), _people(basis), _least_k(basis)
-    finding = found.get(_ATTACKS[LINKABILITY])
+    finding = found.get(_ATTACKS[_LINKABILITY])
     figure, residual = _figure_of(finding)
     if basis.persons is not None and basis.persons.settings.rows == LINKED:
         said = f"The release numbers its {noun}s, so the rows of a {noun} are linked by design."
-        return Risk(LINKABILITY, OPEN, said, "linked", residual)
+        return Risk(_LINKABILITY, _OPEN, said, "linked", residual)
     if least >= 2:
         said = f"Within a group, someone who links files by {columns} is right about 1 of {least} {people} at best"
         said += ", and no promise speaks of links across groups."
@@ -172,17 +172,17 @@ def _judge_linkability(basis: Basis, found: Mapping[str, Finding]) -> Risk:
         said = f"No promise limits how well files about the same {people} can be linked by {columns}."
     if basis.series is not None:
         said += " The release was held against earlier ones of the same people."
-    return Risk(LINKABILITY, MEASURED, said + _measured_tail(basis, finding), figure, residual)
+    return Risk(_LINKABILITY, _MEASURED, said + _measured_tail(basis, finding), figure, residual)
 
 
 def _judge_inference(basis: Basis, found: Mapping[str, Finding]) -> Risk:
-    finding = found.get(_ATTACKS[INFERENCE])
+    finding = found.get(_ATTACKS[_INFERENCE])
     figure, residual = _figure_of(finding)
     sensitive = [domain.name for domain in basis.domains.sensitive]
     columns = _quasi(basis)
     if not sensitive:
         said = f"No column is declared sensitive, so nothing limits what {columns} say about a person."
-        return Risk(INFERENCE, OPEN, said, "no limit", residual)
+        return Risk(_INFERENCE, _OPEN, said, "no limit", residual)
     kept = _kept_promises(basis)
     guests = {column for column, model in kept if model not in _VALUE_MODELS}
     bounded = {column for column, model in kept if model in _VALUE_MODELS}
@@ -190,17 +190,17 @@ def _judge_inference(basis: Basis, found: Mapping[str, Finding]) -> Risk:
     if bare:
         said = f"No promise limits what {columns} say about {_join(bare)}."
         shown = figure if figure != _NO_FIGURE else "no limit"
-        return Risk(INFERENCE, OPEN, said + _measured_tail(basis, finding), shown, residual)
+        return Risk(_INFERENCE, _OPEN, said + _measured_tail(basis, finding), shown, residual)
     if guests - bounded:
         named = [name for name in sensitive if name in guests - bounded]
         said = f"A promise about {_join(named)} was checked, and it names no highest certainty."
-        return Risk(INFERENCE, MEASURED, said + _measured_tail(basis, finding), figure, residual)
+        return Risk(_INFERENCE, _MEASURED, said + _measured_tail(basis, finding), figure, residual)
     said = " ".join(
         promise.sentence(basis.form, basis.unit)
         for promise in basis.promises
         if promise.column is not None and promise.model.name in _VALUE_MODELS
     )
-    return Risk(INFERENCE, BOUNDED, said, _ceiling(basis), residual)
+    return Risk(_INFERENCE, _BOUNDED, said, _ceiling(basis), residual)
 
 
 def _kept_promises(basis: Basis) -> Collection[tuple[str, str]]:

@@ -28,6 +28,7 @@ _OTHER_NAMES = {
     "models": "model promise promises",
     "algorithm": "method algo algorithms",
     "algorithms": "method methods algorithm",
+    "control": "holdout hold_out control_group",
     "numeric": "numerical numerics continuous",
     "categorical": "categories categoricals",
     "person": "people patient subject person_id persons individual",

@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,8 @@ class Made:
     """What somebody achieves who knows no carried column, one, or all; empty where it was not asked for."""
     conditioned: tuple[Conditioned, ...] = ()
     """The promises held against somebody who uses the rules of common knowledge; empty where there are none."""
+    held_out: Fraction | None = None
+    """The share of the persons who were held out to be a control group."""
 
     @property
     def adversary(self) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm
+from lookalike.data.control import hold_out, read_share
 from lookalike.data.ends import Ends
 from lookalike.data.folding import fold_texts, made_columns
 from lookalike.data.knowledge import Knowledge
@@ -30,7 +31,8 @@ from lookalike.progress import Progress, silent
 from lookalike.publication.in_parts import is_spark_frame, open_backend, publish_in_parts
 from lookalike.publication.result import Publication
 from lookalike.publication.synthetic import synthesize
-from lookalike.publication.whole import ask_about_series, publish_whole
+from lookalike.publication.whole import ask_about_series, encode_group, publish_whole
+from lookalike.randomness import Randomness
 
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ def publish(
     seed: int | None = None,
     title: str | None = None,
     recipient: str | None = None,
+    control: Any = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     scheme_out: str | Path | None = None,
@@ -122,6 +125,10 @@ def publish(
     The ends of published ranges are rounded outwards, so that they are nobody's values, as far as the loss of a column
     rises by at most 2 %. `ends="exact"` keeps them exact, `ends={"age": 5}` rounds a column to multiples of 5 (dates to
     days, as "7d"; times also "1h", "15m").
+
+    `control` is a control group for the attacks of the owner's report: a table with people of the same kind who are not
+    in this one, or a share of the persons (0.1), who are drawn at random before anything else, left out of the release
+    and kept in the PRIVATE folder. Promises, audit and losses are then those of the other people.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
@@ -187,6 +194,11 @@ def publish(
         from lookalike.pipeline.parts.persons import refuse_folding
 
         refuse_folding(recipe.persons)
+        if control is not None:
+            raise RecipeError(
+                "Attacks are not made on a release in parts, so it has no control group. Leave control out, or publish "
+                "in one piece."
+            )
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, goes_to, progress, reading)
@@ -208,11 +220,24 @@ def publish(
         made_later = made_columns(recipe.persons.fold)
         read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
+    share, held_out = (None if control is None else read_share(control)), None
+    if share is not None:
+        if asked is not None:
+            raise RecipeError(
+                "People cannot be held out of a release that is held against others: the releases would be of other "
+                "people each time. Give a file with other people as control group."
+            )
+        draws = Randomness(seed).child("control group").uniforms(read.n_rows)
+        read, held_out = hold_out(read, recipe.schema, share, draws)
     with watch.step("encode"):
         if asked is not None:
             recipe = asked.choose_method(recipe)
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
-    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    group = None
+    if control is not None:
+        with watch.step("control group"):
+            group = encode_group(control, held_out, read, prepared, order=order, reading=reading)
+    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading, group)
     publication = replace(publication, library=find_library(table))
     if scheme_out is not None:
         publication = replace(publication, scheme_out=Path(scheme_out))

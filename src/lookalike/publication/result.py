@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
 from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.control import HeldOut, refuse_without_private
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError, counted
 from lookalike.evaluation.plain import spell_infinity
@@ -52,6 +53,8 @@ class Publication(Received):
     """The person of each record, where a column says it; for private lists only."""
     scheme_out: Path | None = field(default=None, repr=False)
     """Where `write` also writes the scheme of its cells."""
+    held_out: HeldOut | None = field(default=None, repr=False, compare=False)
+    """People of the table who were kept out of it to be a control group; they go to the PRIVATE folder."""
     library: str = "polars"
     """The library of the frames that it hands out: that of the table it was made from."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -127,6 +130,7 @@ class Publication(Received):
             "form": made.form,
             "audit": made.audit.to_plain(),
             **({} if self.step is None else {"series": self.step.to_plain()}),
+            **({} if self.held_out is None else {"held_out": len(self.held_out.rows)}),
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "ends": {name: asdict(found) for name, found in made.ends.items()},
@@ -232,8 +236,12 @@ class Publication(Received):
             raise RecipeError("A series is written to a folder, beside its ledger. Write to a folder, and send that.")
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
+        if self.held_out is not None:
+            refuse_without_private(elsewhere, private)
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
         kept = None if elsewhere else reports.choose_private(made, asked=private)
+        if self.held_out is not None:
+            kept = replace(kept or Private(), held_out=self.held_out)
         people = {} if elsewhere or private is False else self._list_people()
         if people and kept is None:
             kept = Private()
@@ -311,6 +319,8 @@ class Publication(Received):
 
         if self.step is not None and self.step.ledger is not None:
             raise RecipeError("A release of a series is written with `write`, which enters it in the ledger.")
+        if self.held_out is not None:
+            raise RecipeError("A release that people were held out of is written with `write`, which keeps them.")
         manifest = describe_release(self._whole, self.title, safe_csv=safe_csv)
         return write_release(Path(folder), self.release, manifest=manifest)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lookalike.data.control import HeldOut, check_apart, encode_control
+from lookalike.data.folding import fold_for, made_columns
 from lookalike.data.long_tails import note_long_tails
-from lookalike.data.microdata import Table
+from lookalike.data.microdata import Microdata, Table
 from lookalike.data.suspect_codes import note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import refuse_identifiers
+from lookalike.files.tables import read_columns
 from lookalike.pipeline.carried import refuse_carried
 from lookalike.pipeline.common_knowledge import refuse_ruled
 from lookalike.pipeline.recipe import Prepared
@@ -48,6 +51,7 @@ def publish_whole(
     watch: Stopwatch,
     progress: Progress,
     reading: dict[str, Any],
+    group: ControlGroup | None = None,
 ) -> Publication:
     """In one piece: made, audited, and held against earlier releases where some are named."""
     step: Step | None = None
@@ -81,4 +85,43 @@ def publish_whole(
         with watch.step("series"):
             step.check(made)
     made = replace(made, seconds={**watch.seconds, **made.seconds}, notes=(*warned, *suspect, *made.notes))
-    return Publication(made, title, recipient, step=step, recognised=names)
+    if group is None:
+        return Publication(made, title, recipient, step=step, recognised=names)
+    held_out = group.held_out
+    made = replace(
+        made,
+        control=group.people,
+        held_out=None if held_out is None else held_out.share,
+        notes=(*made.notes, *group.notes),
+    )
+    return Publication(made, title, recipient, step=step, recognised=names, held_out=held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class ControlGroup:
+    """People who are not in the release, over its domains."""
+
+    people: Microdata
+    held_out: HeldOut | None
+    """How they were held out of the table, if they were."""
+    notes: tuple[str, ...]
+
+
+def encode_group(
+    control: Any,
+    held_out: HeldOut | None,
+    table: Table,
+    prepared: Prepared,
+    *,
+    order: str | None,
+    reading: dict[str, Any],
+) -> ControlGroup:
+    """The people who were held out of the table, or those of another one, which must be others."""
+    schema, persons = prepared.data.schema, prepared.recipe.persons
+    if held_out is not None:
+        people, notes = encode_control(fold_for(prepared.recipe.schema, held_out.people, persons), prepared.data)
+        return ControlGroup(people, held_out, (held_out.note, *notes))
+    others = read_columns(control, schema, order=order, made=made_columns(persons.fold), **reading)
+    check_apart(table, others, prepared.recipe.schema)
+    people, notes = encode_control(fold_for(prepared.recipe.schema, others, persons), prepared.data)
+    return ControlGroup(people, None, (*others.notes, *notes))

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from lookalike.apps.cli.attack import split_attacks
+from lookalike.apps.samples import hospital, to_csv
 from tests.apps.cli.running import lookalike
 
 
@@ -42,3 +43,59 @@ def test_several_attacks_are_parted_by_commas() -> None:
         "naive-bayes:kind=classic,within=unit",
         "linkage",
     ]
+
+
+def test_a_control_group_is_printed_beside_the_table(patients: Path, release: Path, tmp_path: Path) -> None:
+    to_csv(hospital(300, seed=77), tmp_path / "others.csv")
+    words = ("attack", release, "--original", patients, "--control", tmp_path / "others.csv")
+    shown = lookalike(*words, "--attack", "singling-out,linkability,inference", "--seed", "1")
+    assert shown.returncode == 0, shown.stderr
+    assert "control" in shown.stdout.splitlines()[0]
+    assert "because they are in the table" in shown.stdout
+    printed = lookalike(*words, "--attack", "inference:attacker=reader", "--json")
+    (found,) = json.loads(printed.stdout)["attacks"]
+    assert found["kind"] == "reader"
+    assert found["n"] == found["control_n"] > 0
+    names = ("right", "control_right", "baseline", "residual", "low", "high", "uncut")
+    assert all(found[name] is not None for name in names)
+
+
+def test_the_two_files_of_linkability_are_named(patients: Path, release: Path) -> None:
+    words = ("attack", release, "--original", patients)
+    shown = lookalike(*words, "--split", "age / sex, zip code", "--json")
+    assert shown.returncode == 0, shown.stderr
+    (found,) = json.loads(shown.stdout)["attacks"]
+    assert found["attack"] == "linkability:first=age,second=sex|zip code"
+    assert found["residual"] is None
+    refused = lookalike(*words, "--split", "age / / sex")
+    assert refused.returncode == 2
+    assert "--split" in refused.stderr
+    twice = lookalike(*words, "--split", "age", "--attack", "linkability:first=age")
+    assert twice.returncode == 2
+
+
+def test_what_was_tried_is_written_and_repeated(patients: Path, release: Path, tmp_path: Path) -> None:
+    words = ("attack", release, "--original", patients, "--protocol", tmp_path / "protocol.yaml")
+    first = lookalike(*words, "--attack", "linkability")
+    assert first.returncode == 0, first.stderr
+    assert "internal use only" in first.stderr
+    again = lookalike(*words)
+    assert "the figures are the same" in again.stderr
+    assert again.stdout == first.stdout
+
+
+def test_people_are_held_out_at_the_command_line(patients: Path, tmp_path: Path) -> None:
+    out = tmp_path / "held"
+    words = ("publish", patients, "--qi", "age", "--sensitive", "diagnosis", "--model", "k-anonymity:5")
+    made = lookalike(*words, "--control", "0.2", "--report", "brief", "--out", out)
+    assert made.returncode == 0, made.stderr
+    assert "are held out as a control group" in made.stderr
+    assert (tmp_path / "held PRIVATE" / "control.csv").exists()
+    audited = lookalike("audit", patients, out, "--private", tmp_path / "held PRIVATE")
+    assert audited.returncode == 0, audited.stdout
+    attacked = lookalike("attack", out, "--original", patients, "--attack", "inference:attacker=reader", "--json")
+    assert json.loads(attacked.stdout)["attacks"][0]["control_n"] > 0
+    for elsewhere in (("--out", "-"), ("--out", tmp_path / "other", "--no-private")):
+        refused = lookalike(*words, "--control", "0.2", *elsewhere)
+        assert refused.returncode == 2
+        assert "PRIVATE" in refused.stderr

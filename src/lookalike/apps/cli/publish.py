@@ -109,6 +109,12 @@ class _Publish(click.Command):
     help="Also write the cells as a scheme, in which lookalike apply publishes later tables: scheme.yaml. As "
     "scheme.csv a mapping of values (column, from, to), where no cut depends on another column.",
 )
+@click.option(
+    "--control",
+    metavar="FILE|SHARE",
+    help="A control group for attacks in the owner's report: a file with people of the same kind who are not in DATA, "
+    "or a share such as 0.1 of the persons, drawn at random, left out of the release and kept in the PRIVATE folder.",
+)
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
@@ -166,6 +172,7 @@ def run_publish(
     **asked: Any,
 ) -> None:
     """Make a release by `make` (by default `la.publish`), write it where it belongs, and say what came of it."""
+    from lookalike.data.control import read_share, refuse_without_private
     from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
     from lookalike.files.schemes import check_scheme_target
     from lookalike.files.urls import is_url
@@ -176,7 +183,10 @@ def run_publish(
     if scheme_out is not None:
         check_scheme_target(scheme_out, overwrite=overwrite)
     in_parts = asked.get("part_rows") is not None or asked.get("backend") == SPARK
-    is_private = bool(private) or asked["schema"].unit is not None
+    holds_out = asked.get("control") is not None and read_share(asked["control"]) is not None
+    if holds_out and not in_parts:
+        refuse_without_private(out == STDOUT or is_url(out), private)
+    is_private = bool(private) or holds_out or asked["schema"].unit is not None
     kept = _check_destinations(
         out, to, report=report, scores=publish_scores, pdf=pdf, private=is_private, over=overwrite
     )

@@ -35,6 +35,9 @@ COUNTS_ROWS = (
 )
 
 
+SYNTHETIC_ROWS = "it looks for the row of a person, and synthetic records are nobody's."
+
+
 class WrittenAttack:
     """The base of attacks."""
 
@@ -44,6 +47,8 @@ class WrittenAttack:
     most_cells: ClassVar[int | None] = 50_000_000
     """Records times values of a sensitive column up to which a report makes it; None: it takes no longer with many."""
     forms: ClassVar[frozenset[str] | None] = None
+    looks_for_no_row: ClassVar[bool] = False
+    """Whether it can be made on synthetic records, where nobody has a row."""
     kernels: ClassVar[Collection[str]] = ()
     """What it runs compiled, so that a first run can compile it beforehand."""
 

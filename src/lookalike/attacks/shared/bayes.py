@@ -55,10 +55,15 @@ class NaiveBayes:
         return cls(counts.of_value, tuple(tables))
 
     def log_likelihood(self, quasi: Codes) -> Shares:
-        """[records, values] of the quasi-identifiers given each value."""
+        """[records, values] of the quasi-identifiers given each value. A value that the domain lacks says nothing."""
         total = np.zeros((len(quasi), len(self.frequencies)))
         for place, table in enumerate(self.log_likelihoods):
-            total += table[quasi[:, place]]
+            codes = quasi[:, place]
+            known = codes < len(table)
+            if known.all():
+                total += table[codes]
+            else:
+                total[known] += table[codes[known]]
         return total
 
 

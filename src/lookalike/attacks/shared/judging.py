@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import Shares, exposure_of, find_ceilings, majority, score_guesses, score_known
 from lookalike.attacks.shared.bayes import logs_of
+from lookalike.attacks.shared.control import Guess, People, Seen, guess_alike
 from lookalike.attacks.shared.persons import PersonClasses
+from lookalike.attacks.shared.reader import Reader
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts
 from lookalike.data.contracts import Attack, Finding, Score, Target
 from lookalike.data.microdata import Codes
@@ -211,7 +213,44 @@ def judge_learned(
         said += ", choosing among the values left for each person,"
     elif score.interval[0] > judged.honest["most frequent value"]:
         strangers = right_about_strangers(where, column, judged.guesses, learn, rng)
-    return finding(attack, where.target, column, judged, score, said, figures, strangers)
+    found = finding(attack, where.target, column, judged, score, said, figures, strangers)
+    return add_control(found, where.target, column, learnt, within, rng)
+
+
+def add_control(
+    found: Finding, target: Target, column: int, learnt: Classifier, within: str, rng: Randomness
+) -> Finding:
+    """The finding with the same classifier's guesses about people in the table and about a control group."""
+    target.worked_out[name_learned(found.attack, column)] = learnt
+    residual = guess_alike(target, column, guess_with(target, column, learnt, within=within), rng.child("control"))
+    if residual is None:
+        return found
+    return replace(found, residual=residual, sentence=f"{found.sentence} {residual.sentence()}")
+
+
+def name_learned(attack: str, column: int) -> str:
+    """Under which name a target keeps what an attack learned, for attacks that are made after it."""
+    return f"learned by {attack} about {column}"
+
+
+def guess_with(target: Target, column: int, learnt: Classifier, *, within: str) -> Guess:
+    """What a classifier guesses of anybody: among all values, or those of the rows that the person fits."""
+
+    def guess(people: People) -> NDArray[np.int64]:
+        order = np.argsort(-learnt.frequencies, kind="stable")
+        if within != "unit":
+            return _guess_among_all(learnt, people.near)
+        reader = Reader.of(Seen.of(target).wide)
+        base = logs_of(learnt.frequencies / max(float(learnt.frequencies.sum()), 1e-300))
+        guesses = np.zeros(len(people), dtype=np.int64)
+        for block in _blocks(len(people), len(order)):
+            read = np.asarray(reader.beliefs(people.wide[block], column).toarray())
+            nowhere = read.sum(axis=1, keepdims=True) == 0
+            evidence = learnt.log_likelihood(people.near[block])
+            guesses[block] = pick_best(_weigh(np.where(nowhere, base, logs_of(read)), evidence, 1.0), order)
+        return guesses
+
+    return guess
 
 
 def finding(

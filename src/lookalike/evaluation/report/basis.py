@@ -27,6 +27,7 @@ from lookalike.data.cell_kinds import describe_cells
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
+from lookalike.data.parameters import number_text
 from lookalike.data.person_settings import StatedPersons, Unit
 from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
@@ -117,6 +118,8 @@ class Basis:
     """Rules of common knowledge that promises were held against, in words."""
     conditioned: tuple[Conditioned, ...] = ()
     """The promises held against somebody who uses them."""
+    control: tuple[str, ...] = ()
+    """What the command says about a control group."""
     cells: Mapping[str, str] = field(default_factory=dict)
     """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
@@ -170,6 +173,7 @@ class Basis:
             rules=(),
             conditioned=(),
             carried=self._public_carried(by_classes=shown and not self.audit.n_dummies),
+            control=(),
             internal=False,
         )
 
@@ -192,6 +196,8 @@ class Basis:
             known["advice"] = review(made).sentences
             known["numbers"] = describe_numbers(made)
             known["cells"] = describe_cells(made.release)
+            if made.control is not None:
+                known["control"] = ("--control", "FILE" if made.held_out is None else number_text(made.held_out))
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(

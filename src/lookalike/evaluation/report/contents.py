@@ -408,4 +408,4 @@ def _command(basis: Basis) -> str:
         parts += ["--adversary", basis.asked_adversary]
     if basis.persons is not None:
         parts += basis.persons.flags()
-    return shlex.join([*parts, *basis.ends, *basis.options, "--out", "FOLDER"])
+    return shlex.join([*parts, *basis.ends, *basis.control, *basis.options, "--out", "FOLDER"])

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+from lookalike.data.parameters import number_text
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, state_promise
 from lookalike.files.releases.private import Private, check_private, private_beside
@@ -48,6 +49,7 @@ def describe_release(made: Made, title: str, *, safe_csv: bool = False, series: 
         safe_csv=safe_csv,
         series=series,
         persons=persons,
+        held_out=None if made.held_out is None else number_text(made.held_out),
     )
 
 

@@ -149,6 +149,8 @@ class Manifest:
     """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
     persons: StatedPersons | None = None
     """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
+    held_out: str | None = None
+    """The share of the persons of the original who are not in it, drawn at random, as the publisher writes it."""
     format: int = _NEWEST
 
 
@@ -228,6 +230,8 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
         block["series"] = manifest.series
     if manifest.persons is not None:
         block["persons"] = manifest.persons.to_plain()
+    if manifest.held_out is not None:
+        block["held_out"] = manifest.held_out
     if manifest.created is not None:
         block["created"] = manifest.created.isoformat()
     package = {
@@ -380,6 +384,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         safe_csv=bool(block.get("safe_csv", False)),
         series=_series_of(block),
         persons=StatedPersons.from_plain(block["persons"]) if "persons" in block else None,
+        held_out=_share_of(block),
         format=int(block["format"]),
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
@@ -407,6 +412,15 @@ def _series_of(block: Mapping[str, Any]) -> str | None:
     if mode is not None and mode not in MODE_SENTENCES:
         raise ValueError("a series of an unknown mode")
     return None if mode is None else str(mode)
+
+
+def _share_of(block: Mapping[str, Any]) -> str | None:
+    share = block.get("held_out")
+    if share is None:
+        return None
+    if not isinstance(share, str) or not re.fullmatch(r"0\.\d{1,18}|1/\d{1,9}|\d{1,9}/\d{1,9}", share):
+        raise ValueError("a share of persons that is none")
+    return share
 
 
 def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -22,6 +22,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.control import HeldOut
+from lookalike.data.microdata import Table, texts_of
 from lookalike.data.person_settings import is_salt
 from lookalike.data.release import MatchGraph, RecordMap
 from lookalike.errors import DataError, unread_format
@@ -31,6 +33,8 @@ from lookalike.untrusted import check_plain_file
 
 _MARKER, _MAP = "private.json", "linkage.parquet"
 _MAP_COLUMNS = {"side": pl.String, "row": pl.Int64, "record": pl.Int64}
+_HELD, CONTROL = "held_out.parquet", "control.csv"
+_HELD_COLUMNS = {"row": pl.Int64}
 _FORMAT = 1
 _INTERNAL = "For internal use only."
 _README = f"""{_INTERNAL} DO NOT GIVE THIS FOLDER AWAY.
@@ -54,6 +58,11 @@ rows each record could be behind, seed.txt repeats the run. Records and rows are
 of the original, without those that were left out to publish fewer rows per person. You need them to measure the release
 against the original, and to audit promises about persons who have several rows. If you do neither, delete them.
 """
+_README_CONTROL = """
+control.csv has the people who were held out of the release, drawn at random, to tell what attacks learn about people in
+general from what they learn about the people in it. held_out.parquet numbers their rows in the original, from 0.
+Commands that read the original again leave these rows out if they are given this folder (--private).
+"""
 _README_SALT = """
 private.json has the salt by which the published rows of each person were drawn. Together with the order of the original
 it may say something about sensitive values, so the release does not say it. An audit of the release needs it.
@@ -69,6 +78,8 @@ class Private:
     """Kept with the record map."""
     salt: str | None = None
     """By which the rows of each person were drawn; the release does not say it."""
+    held_out: HeldOut | None = None
+    """People of the original who are not in the release."""
 
 
 def private_folder(folder: Path) -> Path:
@@ -105,6 +116,9 @@ def private_beside(
                 write_parquet(_graph_frame(record_map.graph), building / "graph.parquet")
             if kept.seed is not None:
                 (building / "seed.txt").write_text(f"{kept.seed}\n", encoding="utf-8")
+        if kept.held_out is not None:
+            write_parquet(pl.DataFrame({"row": kept.held_out.rows}, schema=_HELD_COLUMNS), building / _HELD)
+            _plain_table(kept.held_out.people).write_csv(building / CONTROL)
         yield target
         for name, content in documents.items():
             (building / name).write_bytes(content)
@@ -113,6 +127,7 @@ def private_beside(
             _README_REPORT: reports,
             _README_PEOPLE: people,
             _README_LINKAGE: record_map,
+            _README_CONTROL: kept.held_out,
             _README_SALT: kept.salt,
         }
         about = [_README, *(text for text, there in said.items() if there)]
@@ -121,6 +136,8 @@ def private_beside(
         marker = {"private": _FORMAT, "files": files, "release": _digest(Path(folder))}
         if kept.salt is not None:
             marker["salt"] = kept.salt
+        if kept.held_out is not None:
+            marker["held_out_of_rows"] = kept.held_out.n_rows
         (building / _MARKER).write_text(json.dumps({"lookalike": marker}, indent=2) + "\n", encoding="utf-8")
         # Of each file too: a file may be copied out of the folder that closes it off.
         for path in building.iterdir():
@@ -181,6 +198,29 @@ def read_salt(folder: Path) -> str | None:
     """By what the rows of each person were drawn; None if the private folder does not say it."""
     salt = _read_mark(Path(folder), "salt")
     return salt if isinstance(salt, str) and is_salt(salt) else None
+
+
+def read_held_out(folder: Path) -> tuple[NDArray[np.int64], int] | None:
+    """Rows of the original that are not in the release, and how many rows it had; None if no people are held out."""
+    n_rows, path = _read_mark(Path(folder), "held_out_of_rows"), Path(folder) / _HELD
+    if not isinstance(n_rows, int) or isinstance(n_rows, bool):
+        return None
+    frame = _read_frame(folder, path)
+    if dict(frame.schema) != _HELD_COLUMNS or frame["row"].null_count():
+        raise _explain_change(path)
+    rows = frame["row"].to_numpy().astype(np.int64)
+    if len(np.unique(rows)) != len(rows) or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < n_rows):
+        raise _explain_change(path)
+    return rows, n_rows
+
+
+def _plain_table(table: Table) -> pl.DataFrame:
+    """A table as text; an empty cell means missing."""
+    columns = {}
+    for column in table.columns:
+        texts = np.array([*texts_of(column.values, column.type), None], dtype=object)
+        columns[column.name] = pl.Series(texts[column.codes].tolist(), dtype=pl.String)
+    return pl.DataFrame(columns)
 
 
 def _read_frame(folder: Path, path: Path) -> pl.DataFrame:

@@ -114,6 +114,11 @@ def readme(
         lines += [manifest.description, ""]
     is_linked = isinstance(release, Grouped) and release.linked is not None
     lines += ["What this is", "", _LINKED_SENTENCES if is_linked else _describe_rows(release.form, manifest)]
+    if manifest.held_out is not None:
+        lines.append(
+            f"A share of {manifest.held_out} of the people of the original, drawn at random, is not in it: the owner "
+            "keeps them apart to test what the release gives away."
+        )
     if release.withheld.n_suppressed:
         lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
     if release.withheld.n_dummies:

@@ -130,6 +130,8 @@ def list_stated(manifest: PublishedManifest) -> tuple[str, ...]:
         stated.append(
             f"that nobody can tell which {manifest.n_dummies:,} rows are made up, so that they hide people too"
         )
+    if manifest.held_out is not None:
+        stated.append(f"that a share of {manifest.held_out} of the people, drawn at random, is not in it")
     if manifest.created is not None:
         stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
     if manifest.adversary != READS_RELEASE:
