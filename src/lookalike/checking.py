@@ -439,4 +439,4 @@ def fidelity(
     """
     reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
     found = compare(reopened.data, reopened.release, seed, progress)
-    return Fidelity(found.lines, (*reopened.notes, *found.notes))
+    return replace(found, notes=(*reopened.notes, *found.notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import numpy as np
@@ -89,17 +90,21 @@ def test_progress_runs_through_every_part(made: la.Publication) -> None:
 def test_answers_are_put_into_the_right_part() -> None:
     relative = np.array([0.0, 0.05, 0.051, 0.3, 0.5, 2.0, 1.0, 0.1])
     error = QueryError(relative, np.array([True] * 6 + [False] * 2), 0)
-    line = Answered.of(2, error)
+    line = Answered.of(2, 0.1, error)
     by_hand = [0] * (len(BOUNDS) + 1)
     for one in relative:
         by_hand[next((place for place, bound in enumerate(BOUNDS) if one <= bound), len(BOUNDS))] += 1
     assert line.shares == tuple(count / 8 for count in by_hand)
     assert line.coverage == 0.75
+    assert (line.selectivity, line.n_queries) == (0.1, 8)
 
 
 def test_an_exact_release_answers_exactly() -> None:
     made = la.publish(hospital(80, seed=1), schema=sample_schema(), model="k-anonymity:1", algorithm="mondrian")
-    for line in answer_queries(made.made.data, made.release, np.random.default_rng(1)):
+    lines = answer_queries(made.made.data, made.release, np.random.default_rng(1))
+    assert [(line.columns, line.selectivity) for line in lines] == list(itertools.product((1, 2, 3), (0.1, 0.03, 0.01)))
+    for line in lines:
+        assert line.coverage == 1
         assert line.median == 0
         assert line.shares[0] == 1
 

@@ -244,7 +244,7 @@ def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         settings = tuple(Setting(f"l-diversity:{ell}", share, share / ell, ell == 2) for ell in (2, 3))
         return Evaluation(
             attacks=Attacks((Attacked(finding, {}),), {"homogeneity": f"reason {code}"}),
-            answers=(Answered(1, share, share, (share,) * (len(BOUNDS) + 1)),),
+            answers=(Answered(1, 0.1, 300, share, share, (share,) * (len(BOUNDS) + 1)),),
             fidelity=Fidelity((Compared("correlation_difference", f"figure {code}", share, 0.5),)),
             tradeoff=Tradeoff(settings, "highest belief", "loss", code),
             left_out=(f"left out {code}",),

@@ -5,8 +5,19 @@
     Perturbed          rows count with the weight that the inverse of the matrix gives their published value
     independent        the two sides without any link: matching rows of one times the share of the other
 
-`spreading` says how likely the values inside a cell are. Made-up records are taken out of each value in proportion.
+`spreading` says how likely the values inside a cell are, `linking` what buckets say beyond dealing at random, and
+`intervals` how far the truth may be from an answer. Made-up records are taken out of each value in proportion.
 Quasi-identifiers that no query asks about have no part in an answer or in its error.
+
+The variance of an answer from generalised cells is the sum of
+
+    chance        of records that stand in a cell or beside it, each for itself
+    inside        of the records of one unit, which deviate together
+    misfit        of the weights of each column (`spreading`)
+    uniform       what the answer differs from the one of an even spread, squared
+    association   of values that go with their quasi-identifiers inside cells as they do between them
+
+each times a number that was fitted to releases of several tables and methods (`_CHANCE` and what follows).
 """
 
 from __future__ import annotations
@@ -15,16 +26,17 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.spreading import Links, Masks, Numbers, cells_of, n_certain
+from lookalike.analysis.intervals import LEVEL, Answers, Law
+from lookalike.analysis.linking import Links
+from lookalike.analysis.spreading import Masks, Numbers, cells_of, n_certain
 from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.reconstruct import Reconstruction
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import available_threads
 
@@ -58,16 +70,6 @@ class Queries:
         return cls(*(tuple(map(np.concatenate, zip(*side, strict=True))) for side in sides))
 
 
-LEVEL = 0.95
-
-
-def spread(level: float) -> float:
-    """How many standard errors an interval reaches to each side so that it covers with that probability."""
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}. It must lie between 0 and 1, for example 0.95.")
-    return NormalDist().inv_cdf(0.5 + level / 2)
-
-
 @dataclass(frozen=True)
 class Estimate:
     """An estimated count.
@@ -83,19 +85,26 @@ class Estimate:
     n_rows: int
     """Rows that satisfy the conditions on exact columns; no count can be larger."""
     method: str
+    least: float = 0.0
+    """Rows that satisfy all conditions for certain."""
+    most: float = math.inf
+    """Rows that may satisfy them."""
+    law: Law = Law.EXACT
 
     @property
     def value(self) -> float:
         """The estimate, within what is possible."""
-        return self._clip(self.unclipped)
+        return min(max(self.unclipped, self.least), self._most)
+
+    @property
+    def _most(self) -> float:
+        return max(min(self.most, float(self.n_rows)), self.least)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Where the true count lies with about that probability; by the normal law, so rough below some ten rows."""
-        reach = spread(level) * self.error
-        return self._clip(self.unclipped - reach), self._clip(self.unclipped + reach)
-
-    def _clip(self, number: float) -> float:
-        return min(max(number, 0.0), float(self.n_rows))
+        """From which count to which the truth lies with about that probability, within what is possible."""
+        counts, errors, least, most = np.array([[self.unclipped], [self.error], [self.least], [self._most]])
+        low, high = Answers(counts, errors, least, most, self.law).intervals(level)
+        return float(low[0]), float(high[0])
 
     def __float__(self) -> float:
         return self.value
@@ -110,20 +119,24 @@ class Estimate:
 
 Places = NDArray[np.int64]
 _INSIDE = ("weighted", "uniform")
-_DOUBT, _DOUBT_OF_ENDS, _DOUBT_OF_LINK = 1.0, 0.5, 2.0
-"""What is inside cells is not known. By so much of what the answer moves under another assumption it may be
-wrong. Tried on releases of all methods: with this, intervals hold about as often as they say."""
+_CHANCE, _UNITS, _UNIFORM = 0.45, 0.037, 0.05
+"""What the parts of a variance count. Chance counts less than once, since cells hold the ends of their records for
+certain."""
+_MOVED, _MOVED_IF_HIDDEN = 0.5, 0.4
+_ASSOCIATION, _ASSOCIATION_IF_HIDDEN = 0.3, 1.2
+_ANY, _ANY_IF_HIDDEN = 0.05, 0.28
+"""How far answers move towards the association that is seen between cells, and what the squares of that one and of any
+other count; and how much more where groups hide it (`_find_hidden`)."""
+_NATURAL, _SPREAD_OUT = 1.6, 1.0
+_MOST_SORTED = 20_000
+_ROUNDING, _HAIR = 0.25, 1e-9
+_LEAST_BEHIND = 5
+"""So many records are taken to stand behind each row of a matched release, if no set lists more values: fewer would
+put all of them at the ends of ranges."""
 _BLOCK = 64
 """Queries answered side by side."""
 _FEW = 20_000
 """Units times queries up to which NumPy sums up, instead of a kernel."""
-
-
-class Answers(NamedTuple):
-    """Estimated counts and their standard errors, one a query."""
-
-    counts: Numbers
-    errors: Numbers
 
 
 def count_rows(masks: Sequence[Masks], codes: Codes, n_queries: int) -> NDArray[np.int64]:
@@ -133,7 +146,7 @@ def count_rows(masks: Sequence[Masks], codes: Codes, n_queries: int) -> NDArray[
         return np.full(n_queries, len(codes), dtype=np.int64)
     layout = _Layout.of(*distinct_rows(codes[:, asked]), codes[:, :0])
     queries = Queries(tuple(masks[place] for place in asked), ())
-    return np.rint(layout.sum_queries(queries, [_as_numbers] * len(asked), ())[:, 0]).astype(np.int64)
+    return np.rint(layout.sum_queries(queries, None, ())[:, 0]).astype(np.int64)
 
 
 def true_counts(queries: Queries, data: Microdata) -> NDArray[np.int64]:
@@ -194,28 +207,71 @@ def _without_made_up(masks: tuple[Masks, ...], release: Release) -> Sequence[Num
     return weights
 
 
+def _bounds(least: Numbers, most: Numbers, release: Release) -> tuple[Numbers, Numbers]:
+    """Between what the truth lies if any of the rows may be made up."""
+    made_up = release.withheld.n_dummies
+    return np.maximum(least - made_up, 0.0), most + made_up if made_up else most
+
+
 def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> Answers:
     n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
     n_behind = n_rows
     if isinstance(release, Matched):
         # As many records as rows stand behind each row, but how many is not told: so many at least.
         most = max(int(n_certain(extents).max(initial=1)) for extents in release.extents)
-        n_behind = np.full(len(n_rows), most)
+        n_behind = np.full(len(n_rows), max(most, _LEAST_BEHIND))
+    asks_values = bool(_places_asked(queries.sensitive))
     weights = _without_made_up(queries.sensitive, release)
     asked, queries = _about_quasi(queries)
     columns = [cells_of(release.domains.quasi[place], release.extents[place], n_rows, n_behind) for place in asked]
     cells, cell_of_unit = distinct_rows(np.stack([column.cell_of_unit for column in columns], axis=1))
     layout = _Layout.of(cells, cell_of_unit[release.unit_of_row], release.sensitive)
-    uniform = layout.sum_queries(queries, [column.shares for column in columns], weights)
-    if inside == "uniform":
-        return Answers(uniform[:, 0], np.sqrt(np.maximum(uniform[:, 1] - uniform[:, 2], 0.0)))
+    uniform = layout.sum_queries(queries, columns, weights)[:, 0]
     columns = [column.weigh() for column in columns]
-    drift = np.zeros(len(queries))
-    sums = layout.sum_queries(queries, [column.shares for column in columns], weights, drift)
-    at_ends = layout.sum_queries(queries, [column.shares_at_ends for column in columns], weights)
-    by_chance = np.maximum(sums[:, 1] - sums[:, 2], 0.0)
-    by_spread = (_DOUBT * (sums[:, 0] - uniform[:, 0])) ** 2 + (_DOUBT_OF_ENDS * (sums[:, 0] - at_ends[:, 0])) ** 2
-    return Answers(sums[:, 0], np.sqrt(by_chance + by_spread + (_DOUBT_OF_LINK * drift) ** 2))
+    hidden = _find_hidden(release) if asks_values else 0.0
+    sums, moved, modelled = layout.sum_with_misfit(queries, columns, weights, hidden)
+    certain, possible = sums[:, 3], sums[:, 4]
+    counts = uniform if inside == "uniform" else sums[:, 0] + moved
+    chance = np.maximum(sums[:, 1] - sums[:, 2], 0.0)
+    variance = _CHANCE * chance + _UNITS * sums[:, 5] + _UNIFORM * (sums[:, 0] - uniform) ** 2 + modelled
+    if inside == "uniform":
+        variance += (uniform - sums[:, 0] - moved) ** 2
+    errors = np.where(possible - certain > _HAIR, np.sqrt(variance + _ROUNDING), 0.0)
+    return Answers(counts, errors, *_bounds(certain, possible, release))
+
+
+def _find_hidden(release: Grouped | Matched) -> float:
+    """From 0 to 1: how far cells hide which values go with which quasi-identifiers.
+
+    Near records have a value in common more often than any two: much more often where values follow from
+    quasi-identifiers. Where a promise spreads the values of near records out, rows of one group (of a matched release:
+    rows next to each other in the order of their cells) do not, and then little of that shows between cells.
+    """
+    value_of_row = distinct_rows(release.sensitive)[1]
+    overall = _pairs(np.bincount(value_of_row)) / max(_pairs(np.array([release.n_rows])), 1.0)
+    if isinstance(release, Matched):
+        # Published rows have no order of their own, so the first ones are as good as any.
+        some = slice(0, _MOST_SORTED)
+        keys = [key[some] for extents in release.extents for key in _find_ends(extents)]
+        in_order = value_of_row[some][np.lexsort(keys[::-1])]
+        near = float((in_order[1:] == in_order[:-1]).mean()) if len(in_order) > 1 else 0.0
+    else:
+        in_group = release.unit_of_row.astype(np.int64) * (int(value_of_row.max(initial=0)) + 1) + value_of_row
+        sizes = np.bincount(release.unit_of_row)
+        near = _pairs(np.unique(in_group, return_counts=True)[1]) / max(_pairs(sizes), 1.0)
+    if overall == 0:
+        return 0.0
+    return min(max((_NATURAL - near / overall) / (_NATURAL - _SPREAD_OUT), 0.0), 1.0)
+
+
+def _pairs(sizes: NDArray[np.int64]) -> float:
+    return float((sizes * (sizes - 1.0)).sum())
+
+
+def _find_ends(extents: Extents) -> tuple[NDArray[Any], NDArray[Any]]:
+    if isinstance(extents, Ranges):
+        return extents.lows, extents.highs
+    return extents.members[extents.starts[:-1]], extents.members[extents.starts[1:] - 1]
 
 
 def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
@@ -228,8 +284,12 @@ def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
         weights.append(np.where(mask.all(axis=1, keepdims=True), 1.0, back))
     asked, queries = _about_quasi(queries)
     layout = _Layout.of(*distinct_rows(release.quasi[:, asked]), release.sensitive[:, redrawn])
-    sums = layout.sum_queries(queries, [_as_numbers] * len(asked), weights)
-    return Answers(sums[:, 0], np.sqrt(np.maximum(sums[:, 1] - sums[:, 0], 0.0)))
+    sums = layout.sum_queries(queries, None, weights)
+    errors = np.sqrt(np.maximum(sums[:, 1] - sums[:, 0], 0.0))
+    matching = sums[:, 3]
+    known = np.clip(sums[:, 0], 0.0, matching)
+    least, most = np.where(errors > 0, 0.0, known), np.where(errors > 0, matching, known)
+    return Answers(sums[:, 0], errors, *_bounds(least, most, release), Law.EXACT)
 
 
 def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
@@ -247,12 +307,12 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     cells, values = np.ascontiguousarray(release.quasi[in_turn][:, asked]), joint[values_in_turn]
     offsets = _offsets([mask.shape[1] for mask in queries.quasi])
     links = Links(of_sensitive, joint, n_buckets, len(combinations))
-    counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
+    found = np.zeros((4, len(queries)))
 
     def work(block: Places, columns: Places) -> None:
         masks = [mask[block] for mask in queries.quasi]
         of_values = _joint_weights(weights, combinations, block)
-        sums, together = np.zeros((4, len(block))), np.zeros((len(combinations), len(block)))
+        sums, by_value = np.zeros((7, len(block))), np.zeros((2, len(combinations), len(block)))
         # Lines of a cross table want few rows each: buckets without any of them add nothing.
         matching = np.ones(len(cells), dtype=bool)
         for place in columns:
@@ -262,13 +322,13 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
         sum_by_bucket(
             np.concatenate([mask.T.astype(np.float64) for mask in masks]), offsets, columns,
             cells[rows], _starts(bucket_of_cell, touched), values[entries], _starts(bucket_of_value, touched),
-            of_values, sums, together,
+            of_values, sums, by_value,
         )  # fmt: skip
-        counts[block] = sums[0]
-        errors[block] = np.sqrt(links.variances(sums[1], sums[0], of_values, together, sums[2]))
+        moved, added = links.follow(of_values, by_value, sums)
+        found[:, block] = sums[0] + moved, np.sqrt(sums[1] + added), sums[5], sums[6]
 
     _in_blocks(work, queries)
-    return Answers(counts, errors)
+    return Answers(found[0], found[1], *_bounds(found[2], found[3], release), Law.DEALT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,57 +351,118 @@ class _Layout:
         starts = np.searchsorted(keys // len(values), np.arange(len(cells) + 1))
         return cls(np.ascontiguousarray(cells, dtype=np.int32), starts, keys % len(values), counts, values)
 
-    def sum_queries(
-        self, queries: Queries, shares_of: list[Any], weights: Any, drift: Numbers | None = None
-    ) -> Numbers:
-        """[queries, 3] sums of the kernel; `drift` [queries] gets what the answers may move by association."""
-        found = np.zeros((len(queries), 3))
+    def sum_queries(self, queries: Queries, columns: Sequence[Any] | None, weights: Any) -> Numbers:
+        """[queries, 4] sums of the kernel; without `columns` cells are codes, and a mask is their shares."""
+        found = np.zeros((len(queries), 4))
 
-        def work(block: Places, columns: Places) -> None:
-            shares = [shares_of[index](mask[block]).T for index, mask in enumerate(queries.quasi)]
-            sums = np.zeros((3, len(block)))
-            by_value = np.zeros((2, 0 if drift is None else len(self.values), len(block)))
-            of_values = _joint_weights(weights, self.values, block)
-            self._sum_entries(shares, columns, of_values, sums, by_value)
+        def work(block: Places, asked: Places) -> None:
+            shares = self._shares(queries, columns, block)
+            sums = np.zeros((4, len(block)))
+            nothing = np.zeros((2, 0, len(block))), np.zeros((0, len(block)))
+            self._sum_entries(shares, asked, _joint_weights(weights, self.values, block), sums, *nothing)
             found[block] = sums.T
-            if drift is not None:
-                drift[block] = self._drift(by_value, of_values)
 
         _in_blocks(work, queries)
         return found
 
+    def sum_with_misfit(
+        self, queries: Queries, columns: Sequence[Any], weights: Any, hidden: float
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """[queries, 6] sums of the kernel, how far association moves them, and the variance of that and of misfit."""
+        found, moved, modelled = np.zeros((len(queries), 6)), np.zeros(len(queries)), np.zeros(len(queries))
+
+        def work(block: Places, asked: Places) -> None:
+            shares = self._shares(queries, columns, block)
+            sums, by_value = np.zeros((6, len(block))), np.zeros((2, len(self.values), len(block)))
+            reach = np.zeros((sum(map(len, shares)), len(block)))
+            of_values = _joint_weights(weights, self.values, block)
+            self._sum_entries(shares, asked, of_values, sums, by_value, reach)
+            found[block] = sums.T
+            offsets = _offsets([len(one) for one in shares])
+            parts = [
+                columns[place].misfit(
+                    queries.quasi[place][block],
+                    shares[place],
+                    reach[offsets[place] : offsets[place] + len(shares[place])],
+                )
+                for place in asked.tolist()
+            ]
+            seen, any_other = self._drift(by_value, of_values)
+            moved[block] = (_MOVED + _MOVED_IF_HIDDEN * hidden) * seen
+            of_seen, of_any = _ASSOCIATION + _ASSOCIATION_IF_HIDDEN * hidden, _ANY + _ANY_IF_HIDDEN * hidden
+            modelled[block] = sum(parts) + of_seen * seen**2 + of_any * any_other
+
+        _in_blocks(work, queries)
+        return found, moved, modelled
+
+    def _shares(self, queries: Queries, columns: Sequence[Any] | None, block: Places) -> list[Numbers]:
+        if columns is None:
+            return [_as_numbers(mask[block]).T for mask in queries.quasi]
+        return [column.shares(mask[block]).T for column, mask in zip(columns, queries.quasi, strict=True)]
+
     def _sum_entries(
-        self, shares: list[Numbers], columns: Places, of_values: Numbers, sums: Numbers, by_value: Numbers
+        self,
+        shares: list[Numbers],
+        columns: Places,
+        of_values: Numbers,
+        sums: Numbers,
+        by_value: Numbers,
+        by_cell: Numbers,
     ) -> None:
-        """Fill `sums` and `by_value` as the kernel does; a few queries need none, and need not load one."""
+        """Fill the last three as the kernel does; a few queries need none, and need not load one."""
         if len(self.cells) * sums.shape[1] > _FEW:
             from lookalike.kernels.counting import sum_entries
 
             sum_entries(
                 np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), columns,
-                self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value,
+                self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value, by_cell,
             )  # fmt: skip
             return
+        of_column = {column: shares[column][self.cells[:, column]] for column in columns.tolist()}
         share = np.ones((len(self.cells), sums.shape[1]))
-        for column in columns:
-            share *= shares[column][self.cells[:, column]]
-        share = np.repeat(share, np.diff(self.starts), axis=0)
+        for one in of_column.values():
+            share *= one
         weight, counts = of_values[self.value_of_entry], self.counts[:, None]
-        part = weight * share
-        sums += [(counts * part).sum(axis=0), (counts * part * weight).sum(axis=0), (counts * part * part).sum(axis=0)]
+        unit = np.repeat(np.arange(len(self.cells)), np.diff(self.starts))
+        mass, square = np.zeros_like(share), np.zeros_like(share)
+        np.add.at(mass, unit, counts * weight)
+        np.add.at(square, unit, counts * weight * weight)
+        sums[:3] += [(mass * share).sum(axis=0), (square * share).sum(axis=0), (square * share * share).sum(axis=0)]
+        if len(sums) == 4:
+            sums[3] += (np.bincount(unit, self.counts, len(self.cells))[:, None] * share).sum(axis=0)
+        else:
+            sums[3] += (mass * (share >= 1.0)).sum(axis=0)
+            sums[4] += (mass * (share > 0.0)).sum(axis=0)
+            sums[5] += (mass * mass * share * (1.0 - share)).sum(axis=0)
         if by_value.shape[1]:
-            np.add.at(by_value[0], self.value_of_entry, counts * share)
-            np.add.at(by_value[1], self.value_of_entry, counts * share * (1.0 - share))
+            share_of_entry = share[unit]
+            np.add.at(by_value[0], self.value_of_entry, counts * share_of_entry)
+            np.add.at(by_value[1], self.value_of_entry, counts * share_of_entry * (1.0 - share_of_entry))
+        if len(by_cell):
+            offsets = _offsets([len(one) for one in shares])
+            for column in of_column:
+                reach = mass.copy()
+                for another, one in of_column.items():
+                    if another != column:
+                        reach *= one
+                np.add.at(by_cell, offsets[column] + self.cells[:, column], reach)
 
-    def _drift(self, by_value: Numbers, of_values: Numbers) -> Numbers:
-        """What answers move if inside cells, too, those with a value match as much more often as they do between cells.
+    def _drift(self, by_value: Numbers, of_values: Numbers) -> tuple[Numbers, Numbers]:
+        """[queries] by how much association inside cells would move answers: the one between cells; any, squared.
 
-        By the odds: those with a value match with odds that differ by a factor from all records' odds.
+        Between cells those with a value match with odds that differ by a factor from all records' odds; inside cells
+        they may do so, too.
         """
         n_of_value = np.bincount(self.value_of_entry, self.counts, len(self.values))[:, None]
         overall = by_value[0].sum(axis=0) / max(float(n_of_value.sum()), 1.0)
         likely = (by_value[0] + overall) / (n_of_value + 1.0)
-        return np.asarray((of_values * (_log_odds(likely) - _log_odds(overall)) * by_value[1]).sum(axis=0))
+        odds, open_rows = _log_odds(likely) - _log_odds(overall), by_value[1]
+        all_open = np.maximum(open_rows.sum(axis=0), _HAIR)
+        # Nothing of this moves the number of all records: the mean is taken out.
+        odds = odds - (odds * open_rows).sum(axis=0) / all_open
+        weights = of_values - (of_values * open_rows).sum(axis=0) / all_open
+        seen = np.asarray((of_values * odds * open_rows).sum(axis=0))
+        return seen, np.asarray(((weights * open_rows) ** 2).sum(axis=0))
 
 
 def _log_odds(share: Numbers) -> Numbers:

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.analysis.counts import LEVEL
+from lookalike.analysis.intervals import LEVEL
 from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.worlds import draw_world
 from lookalike.errors import RecipeError, counted, quoted

@@ -27,16 +27,14 @@ from numpy.typing import NDArray
 from lookalike.analysis.columns import hand_back_tables, list_columns
 from lookalike.analysis.conditions import Where, satisfies
 from lookalike.analysis.counts import (
-    LEVEL,
-    Answers,
     Estimate,
     Queries,
     count_rows,
     distinct_rows,
     estimate_counts,
     independent,
-    spread,
 )
+from lookalike.analysis.intervals import LEVEL, Answers
 from lookalike.analysis.plain import Plain
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
@@ -188,7 +186,8 @@ class PublishedRelease:
         if method == _BASELINE:
             return Estimate(float(independent(queries, release)[0]), math.nan, n_rows, method)
         answers = estimate_counts(queries, release, "uniform" if method == "uniform" else "weighted")
-        return Estimate(float(answers.counts[0]), float(answers.errors[0]), n_rows, method)
+        count, error, least, most = (float(figure[0]) for figure in answers.figures)
+        return Estimate(count, error, n_rows, method, least, most, answers.law)
 
     def counts(self, column: str, where: Where | None = None, *, clip: bool = False, level: float = LEVEL) -> Any:
         """How many people have each value of a column, among those that satisfy the conditions; see `crosstab`."""
@@ -214,14 +213,13 @@ class PublishedRelease:
         if len(set(names)) != len(names):
             raise RecipeError("A column is named twice. Cross different columns.")
         self._check_columns(names)
-        reach, wanted = spread(level), self._find_wanted(where or {})
+        wanted = self._find_wanted(where or {})
         lines = self._lines(names, wanted)
         n_rows, published, answers = self._answer(names, lines, wanted)
         figures: dict[str, NDArray[Any]] = {} if published is None else {"published": published}
         figures["clipped" if clip else "estimate"] = self._clip(names, lines, answers) if clip else answers.counts
         figures["error"] = answers.errors
-        figures["low"] = np.clip(answers.counts - reach * answers.errors, 0, n_rows)
-        figures["high"] = np.clip(answers.counts + reach * answers.errors, 0, n_rows)
+        figures["low"], figures["high"] = answers._replace(most=np.minimum(answers.most, n_rows)).intervals(level)
         frame = {name: self._values[name].gather(codes) for name, codes in zip(names, lines.T, strict=True)}
         for name, numbers in figures.items():
             # Under names that no column has.
@@ -354,9 +352,12 @@ class PublishedRelease:
             answers = estimate_counts(_queries(release, each, len(part)), release)
             n_rows = self._exact[0].count_rows(each, len(part))
             published = n_rows if shown is None else shown.count_rows(each, len(part))
-            found.append((n_rows, published, answers.counts, answers.errors))
-        n_rows, published, counts, errors = (np.concatenate(figures) for figures in zip(*found, strict=True))
-        return n_rows, None if shown is None else published, Answers(counts, errors)
+            found.append((n_rows, published, *answers.figures))
+        n_rows, published, counts, errors, least, most = (
+            np.concatenate(figures) for figures in zip(*found, strict=True)
+        )
+        together = Answers(counts, errors, least, most, answers.law)
+        return n_rows, None if shown is None else published, together
 
     def _clip(self, names: Sequence[str], lines: Codes, answers: Answers) -> NDArray[np.float64]:
         """Estimates without negative ones, with the sum that they had in each combination of exact columns."""

@@ -12,11 +12,23 @@ anybody has them or not, and frequent leaves tend to be published alone, not und
 
 A range is laid out as pieces: its values, and what lies between one and the next. A query wants a piece between two
 values if it wants both.
+
+**Misfit.** Weights are a guess, and the same guess for all cells of a column, so errors add up and do not cancel out.
+Let each piece be more or less likely than its weight by a factor of its own, exp(e), the e having the variance s. To
+first order an answer then moves by the sum of e g, g being what the answer gains if the piece becomes likelier: its
+weight in the cells where it is wanted, minus what the other pieces of those cells lose. In sets and under nodes of
+taxonomies the e are independent, and the variance of the answer is s times the sum of g^2. Along an axis neighbours
+deviate together, as a walk does: then it is s times the mean square of the cumulated g.
+
+How large s is was tried on releases of all methods (`python benchmarks/intervals.py`). It grows with how much of its
+column a cell covers, and with the root of how many records stand behind it: of large groups little is certain.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -31,37 +43,18 @@ Numbers = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 
 
-class Links:
-    """The values of all buckets, ready for least squares."""
-
-    def __init__(self, bucket_of_entry: NDArray[Any], value_of_entry: NDArray[Any], *shape: int) -> None:
-        """`shape`: how many buckets, how many values."""
-        from scipy import sparse
-
-        entries = np.ones(len(value_of_entry)), (bucket_of_entry, value_of_entry)
-        stock = sparse.coo_array(entries, shape=shape).tocsr()
-        self.shape = shape
-        self.inverse = np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True)
-        self.counts = np.asarray(stock.sum(axis=0), dtype=np.float64).reshape(-1)
-
-    def variances(
-        self, by_chance: Numbers, estimates: Numbers, of_values: Numbers, together: Numbers, matching: Numbers
-    ) -> Numbers:
-        """The variance of estimates with what the other answer adds, by how likely those with a value match.
-
-        Nothing where no bucket leaves a choice, or where there are too few buckets to say something about each value;
-        the other answer stays within what is possible. `together` [values, questions] has the matching rows of the
-        buckets of each value, `matching` those of all buckets.
-        """
-        if self.shape[0] <= 2 * self.shape[1]:
-            return by_chance
-        otherwise = (of_values * self.counts[:, None] * (self.inverse @ together)).sum(axis=0)
-        most = np.minimum(matching, self.counts @ of_values)
-        apart = np.where(by_chance > 0, estimates - np.clip(otherwise, 0.0, most), 0.0)
-        return np.asarray(by_chance + apart**2)
-
-
 _NOTHING = 1e-300
+_HAIR = 1e-12
+"""A share that is neither none nor all of a cell is at least so far from both."""
+_OF_NUMBERS, _OF_SETS, _OF_NODES = 1.25, 0.2, 0.6
+"""The variance s of columns of numbers (and of orders), of sets and of nodes of taxonomies, where a cell covers its
+whole column and ten records stand behind it."""
+_LEAST_LOSS, _USUAL_SIZE = 0.02, 10.0
+
+
+def _size_factor(column: _Ranges | _Sets) -> float:
+    behind = float(column.n_rows @ column.n_behind) / max(float(column.n_rows.sum()), 1.0)
+    return math.sqrt(max(behind, 1.0) / _USUAL_SIZE)
 
 
 def n_certain(extents: Extents) -> NDArray[np.int64]:
@@ -171,7 +164,21 @@ class _Ranges:
         return known, at_missing, np.asarray(ends * self.some + at_missing)
 
     def shares(self, mask: Masks) -> Numbers:
-        """[queries, cells] which part of each cell is wanted, by queries that want these codes."""
+        """[queries, cells] which part of each cell is wanted, by queries that want these codes.
+
+        Exactly 1 where all of a cell is wanted, and exactly 0 where nothing is.
+        """
+        known = mask[:, : len(self.own)]
+        n_wanted = np.zeros((len(mask), len(self.own) + 1), dtype=np.int32)
+        np.cumsum(known, axis=1, out=n_wanted[:, 1:])
+        n_inside = (n_wanted[:, self.highs + 1] - n_wanted[:, self.lows]) * self.some
+        at_missing = mask[:, self.missing_code, None] & self.missing if self.missing_code >= 0 else False
+        found = np.clip(self._weigh_wanted(mask), _HAIR, 1.0 - _HAIR)
+        found[(n_inside == 0) & ~np.asarray(at_missing)] = 0.0
+        found[(n_inside == self.lengths) & (~self.missing | at_missing)] = 1.0
+        return found
+
+    def _weigh_wanted(self, mask: Masks) -> Numbers:
         known, at_missing, n_wanted = self._look_up(mask)
         both = np.zeros_like(known)
         both[:, :-1] = known[:, :-1] * known[:, 1:]
@@ -183,11 +190,59 @@ class _Ranges:
         alone = self._one_value & ~self.missing & self.some
         return np.asarray(np.where(alone, known[:, self.lows], certain + self._rest * spread))
 
-    def shares_at_ends(self, mask: Masks) -> Numbers:
-        """The same if nobody were inside a range, all at its ends: as far from evenly spread as can be."""
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many values a cell allows, missing not counted."""
+        return np.asarray((self.highs - self.lows + 1) * self.some)
+
+    @cached_property
+    def _pull(self) -> tuple[Any, Any, Any, Any]:
+        """What gives the weight of cells to [pieces, cells]: ends; values and gaps as steps; and missing."""
+        from scipy import sparse
+
+        n_cells, n_points = len(self.lows), len(self.own)
+        cell = np.arange(n_cells)
+        alone = self._one_value & ~self.missing & self.some
+        certain = 1.0 / self.n_behind if self.ends_are_certain else np.zeros(n_cells)
+        rest = (self._rest if self.ends_are_certain else 1.0) / self._totals
+        at_low = np.where(alone, 1.0 if self.ends_are_certain else 0.0, certain) * self.some
+        at_high = np.where(self._one_value, 0.0, certain) * self.some
+        places, twice = np.concatenate((self.lows, self.highs)), np.concatenate((cell, cell))
+        ends = sparse.csr_array((np.concatenate((at_low, at_high)), (places, twice)), shape=(n_points, n_cells))
+        within = rest * self.some
+        both = np.concatenate((within, -within)), (np.concatenate((self.lows, self.highs + 1)), twice)
+        steps = sparse.csr_array(both, shape=(n_points + 1, n_cells))
+        both = np.concatenate((within, -within)), (places, twice)
+        gaps = sparse.csr_array(both, shape=(n_points, n_cells)) if self.between.any() else None
+        missing = (rest * self.of_missing + certain) * self.missing
+        return ends, steps, gaps, missing
+
+    def _give(self, reach: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """What of the weight `reach` [cells, queries] values and gaps [codes, queries] and missing [queries] have."""
+        ends, steps, gaps, missing = self._pull
+        inside = np.cumsum(steps @ reach, axis=0)[:-1]
+        beyond = np.zeros((1, 1)) if gaps is None else self.between[:, None] * np.cumsum(gaps @ reach, axis=0)
+        return np.asarray(ends @ reach + self.own[:, None] * inside), beyond, np.asarray(missing @ reach)
+
+    def misfit(self, mask: Masks, shares: Numbers, reach: Numbers) -> Numbers:
+        """[queries] by how much answers may be off, as a variance; `shares` and `reach` are [cells, queries]."""
+        known = mask[:, : len(self.own)].T
+        both = np.zeros_like(known)
+        both[:-1] = known[:-1] & known[1:]
+        given, beyond, missing = self._give(reach)
+        taken, beyond_taken, missing_taken = self._give(reach * shares)
+        # A gap goes with the value before it.
+        gained = known * given - taken + both * beyond - beyond_taken
+        loss = max(float(self.n_rows @ ((self.lengths + self.missing - 1.0) / max(len(self.own) - 1, 1))), 0.0)
+        loss = loss / max(float(self.n_rows.sum()), 1.0) + _LEAST_LOSS
+        at_missing = np.zeros(len(mask))
+        if self.missing_code >= 0:
+            at_missing = mask[:, self.missing_code] * missing - missing_taken
         if self.are_nodes:
-            return self.shares(mask)
-        return self._look_up(mask)[2] / np.maximum(self._n_certain, 1)
+            return np.asarray(_OF_NODES * loss**0.5 * ((gained**2).sum(axis=0) + at_missing**2))
+        between = np.cumsum(gained, axis=0)
+        walked = (between**2).mean(axis=0)
+        return np.asarray(_size_factor(self) * (_OF_NUMBERS * loss * walked + _OF_SETS * loss**0.25 * at_missing**2))
 
     def weigh(self) -> _Ranges:
         """The same cells, with what is certain about them and weights for the rest."""
@@ -220,6 +275,10 @@ class _Sets:
     cell_of_unit: NDArray[np.int64]
     own: Numbers
     all_are_certain: bool = False
+
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.asarray(np.diff(self.holds.indptr), dtype=np.int64)
 
     @classmethod
     def of(cls, domain: Domain, extents: Any, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> _Sets:
@@ -258,14 +317,30 @@ class _Sets:
         return np.where(np.diff(self.holds.indptr) == 1, 1.0, 1.0 / self.n_behind)
 
     def shares(self, mask: Masks) -> Numbers:
-        spread = (self.holds @ (mask * self.own).T) / self._totals[:, None]
+        n_wanted = self.holds @ mask.T.astype(np.float64)
+        found = (self.holds @ (mask * self.own).T) / self._totals[:, None]
         if self.all_are_certain:
-            held = self.holds @ mask.T.astype(np.float64)
-            spread = self._certain[:, None] * held + self._rest[:, None] * spread
-        return np.asarray(spread.T)
+            found = self._certain[:, None] * n_wanted + self._rest[:, None] * found
+        found = np.clip(found, _HAIR, 1.0 - _HAIR)
+        found[n_wanted == 0] = 0.0
+        found[n_wanted == self._sizes[:, None]] = 1.0
+        return np.asarray(found.T)
 
-    def shares_at_ends(self, mask: Masks) -> Numbers:
-        return self.shares(mask)
+    @cached_property
+    def _pull(self) -> Any:
+        """[codes, cells] which part of each cell each value has."""
+        from scipy import sparse
+
+        certain = self._certain if self.all_are_certain else np.zeros(len(self._sizes))
+        rest = self._rest if self.all_are_certain else np.ones(len(self._sizes))
+        scaled = sparse.diags_array(rest / self._totals) @ self.holds @ sparse.diags_array(self.own)
+        return (scaled + sparse.diags_array(certain) @ self.holds).T.tocsr()
+
+    def misfit(self, mask: Masks, shares: Numbers, reach: Numbers) -> Numbers:
+        gained = mask.T * (self._pull @ reach) - self._pull @ (reach * shares)
+        n_codes = self.holds.shape[1]
+        loss = float(self.n_rows @ (self._sizes - 1.0)) / max(float(self.n_rows.sum()), 1.0) / max(n_codes - 1, 1)
+        return np.asarray(_size_factor(self) * _OF_SETS * (loss + _LEAST_LOSS) ** 0.25 * (gained**2).sum(axis=0))
 
     def weigh(self) -> _Sets:
         certain = self.holds.T @ (self.n_rows * self._certain)

@@ -3,6 +3,7 @@
     attacks     what known attacks achieve
     queries     how near it answers them
     fidelity    what distributions, and machines that learn, have left of the original
+    columns     each before and after, and which tables of two may be trusted
     tradeoff    what a stronger or a weaker promise would cost
     rows        what the same promise would cost if rows were counted in place of persons
 
@@ -11,6 +12,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +26,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import Unsupported
 from lookalike.evaluation.against_rows import AgainstRows, compare_with_rows
+from lookalike.evaluation.before_after import BeforeAfter, compare_before_after
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
 from lookalike.metrics.query_error import QueryError, RangeWorkload, draw_queries, query_error
@@ -33,14 +36,18 @@ from lookalike.randomness import Randomness
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Relative errors up to which answers are counted together."""
-_N_QUERIES, _MOST_COLUMNS = 500, 3
+SELECTIVITIES = (0.1, 0.03, 0.01)
+"""Shares of the records that queries are made to match, about."""
+_N_QUERIES, _MOST_COLUMNS = 300, 3
 
 
 @dataclass(frozen=True)
 class Answered:
-    """Queries over so many columns: how they were answered."""
+    """Queries over so many columns that match about such a share of the records: how they were answered."""
 
     columns: int
+    selectivity: float
+    n_queries: int
     median: float
     """Median of |estimate - truth| / truth."""
     coverage: float
@@ -49,24 +56,26 @@ class Answered:
     """Share of the queries with an error up to each of `BOUNDS` (and above the one before); the last: above all."""
 
     @classmethod
-    def of(cls, columns: int, error: QueryError) -> Answered:
+    def of(cls, columns: int, selectivity: float, error: QueryError) -> Answered:
         places = np.searchsorted(BOUNDS, error.relative)
         counts = np.bincount(places, minlength=len(BOUNDS) + 1)
-        return cls(columns, error.median, error.coverage, tuple((counts / max(len(places), 1)).tolist()))
+        shares = tuple((counts / max(len(places), 1)).tolist())
+        return cls(columns, selectivity, error.n_queries, error.median, error.coverage, shares)
 
 
 def answer_queries(
     original: Microdata, release: Release, rng: np.random.Generator, progress: Progress = silent
 ) -> list[Answered]:
-    """A line each for queries of one column, two and three, as far as there are such columns and queries."""
+    """A line each for queries of one column, two and three, and each selectivity, as far as there are such queries."""
     found = []
-    for columns in range(1, min(_MOST_COLUMNS, len(original.domains.quasi)) + 1):
-        progress("queries", (columns - 1) / _MOST_COLUMNS)
+    kinds = list(itertools.product(range(1, min(_MOST_COLUMNS, len(original.domains.quasi)) + 1), SELECTIVITIES))
+    for turn, (columns, selectivity) in enumerate(kinds):
+        progress("queries", turn / len(kinds))
         try:
-            asked = draw_queries(RangeWorkload(columns), original, _N_QUERIES, rng)
+            asked = draw_queries(RangeWorkload(columns, selectivity), original, _N_QUERIES, rng)
         except Unsupported:
             continue
-        found.append(Answered.of(columns, query_error(asked, release)))
+        found.append(Answered.of(columns, selectivity, query_error(asked, release)))
     progress("queries", 1.0)
     return found
 
@@ -84,6 +93,8 @@ def bound_names() -> list[str]:
 
 MOST_RECORDS = 20_000
 """Of more records fidelity is left out."""
+_MOST_ROWS_BEFORE_AFTER = 300_000
+"""Of more, tables of columns are left out, too."""
 _MANY_VALUES = 1000
 
 
@@ -99,6 +110,8 @@ class Evaluation:
     """What was not done, and what to do about it."""
     against_rows: AgainstRows | None = None
     """The loss beside that of the same promise by rows; None where each row is a person."""
+    before_after: BeforeAfter | None = None
+    """Each column before and after, and which tables of two columns may be trusted."""
 
 
 def _takes_long(kind: type[Attack], n_rows: int, n_values: int) -> bool:
@@ -143,7 +156,12 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         with watch.step("fidelity"):
             compared = compare(data, release, progress=progress)
         left_out += compared.notes
+        before_after = compared.before_after
     else:
+        before_after = None
+        if data.n_rows <= _MOST_ROWS_BEFORE_AFTER:
+            with watch.step("before and after"):
+                before_after = compare_before_after(data, release, progress)
         left_out.append(
             "Predictions and distributions were not compared, for the same reason; lookalike fidelity does."
         )
@@ -162,4 +180,5 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         tradeoff=around if len(around.settings) > 1 else None,
         left_out=tuple(left_out),
         against_rows=against_rows,
+        before_after=before_after,
     )

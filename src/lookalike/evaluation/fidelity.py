@@ -1,4 +1,7 @@
-"""How much of a table's use is left in its release: one comparison, line by line, original / release / lost."""
+"""How much of a table's use is left in its release: one comparison, line by line, original / release / lost.
+
+Beside the lines: each column before and after, and which tables of two columns may be trusted (`before_after`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import MissingPart
+from lookalike.evaluation.before_after import BeforeAfter, compare_before_after
 from lookalike.metrics import FIDELITY
 from lookalike.progress import Progress, silent
 
@@ -19,6 +23,8 @@ class Fidelity:
 
     lines: tuple[Compared, ...]
     notes: tuple[str, ...] = ()
+    before_after: BeforeAfter | None = None
+    """Each column before and after, and whether the table of each pair of columns may be trusted."""
 
     def __getitem__(self, metric: str) -> float:
         """The mean of what was lost over the lines of a metric."""
@@ -42,6 +48,7 @@ class Fidelity:
                 for line in self.lines
             ],
             "notes": list(self.notes),
+            **({} if self.before_after is None else self.before_after.to_plain()),
         }
 
 
@@ -50,12 +57,14 @@ def compare(original: Microdata, release: Release, seed: int = 0, progress: Prog
     lines: list[Compared] = []
     missing: dict[str, None] = {}
     for place, kind in enumerate(FIDELITY.values()):
-        progress("comparing", place / len(FIDELITY))
+        progress("comparing", place / (len(FIDELITY) + 1))
         try:
             lines += kind().compare(original, release, seed)
         except MissingPart as absent:
             missing[f"Nothing was learnt from the release. {absent}"] = None
+    progress("comparing", len(FIDELITY) / (len(FIDELITY) + 1))
+    before_after = compare_before_after(original, release)
     progress("comparing", 1.0)
     noun = original.schema.unit_name
     about = [] if original.persons is None else [f"Rows are compared, not {noun}s: a {noun} counts once for each row."]
-    return Fidelity(tuple(lines), (*about, *missing))
+    return Fidelity(tuple(lines), (*about, *missing, *before_after.notes), before_after)

@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.counts import Answers, Queries, estimate_counts, independent, true_counts
+from lookalike.analysis.counts import Queries, estimate_counts, independent, true_counts
+from lookalike.analysis.intervals import LEVEL, Answers
 from lookalike.analysis.spreading import Masks, Numbers
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import Release
@@ -148,6 +149,8 @@ def _subsets(n_values: int, sizes: NDArray[np.int64], rng: np.random.Generator) 
     return np.argsort(np.argsort(rng.random((len(sizes), n_values)), axis=1), axis=1) < sizes[:, None]
 
 
+_HALF = 0.5
+"""Half a record: whole counts are compared with ends of intervals that need not be."""
 _MOST_TRIED = 20
 """So many times the queries asked for are drawn at most until enough have a true count above 0."""
 
@@ -203,6 +206,10 @@ class QueryError:
         return float(self.relative.mean())
 
     @property
+    def n_queries(self) -> int:
+        return len(self.relative)
+
+    @property
     def coverage(self) -> float:
         return float(self.covered.mean())
 
@@ -213,8 +220,8 @@ def query_error(asked: Drawn, release: Release) -> QueryError:
 
 
 def judge_answers(asked: Drawn, answers: Answers) -> QueryError:
-    # Half a record: whole counts are compared with estimates that are none.
-    covered = np.abs(answers.counts - asked.truth) <= 1.96 * answers.errors + 0.5
+    low, high = answers.intervals(LEVEL)
+    covered = (low - _HALF <= asked.truth) & (asked.truth <= high + _HALF)
     return QueryError(np.abs(answers.counts - asked.truth) / asked.truth, covered, asked.n_dropped)
 
 

@@ -76,7 +76,7 @@ def test_query_of_a_bucketized_release(tmp_path: Path) -> None:
     result = lookalike("query", folder, "SELECT COUNT(*) WHERE age < 50 AND s = 'a'", "--level", "0.5")
     assert result.stdout == "1, without error (buckets over 2 rows).\n"
     result = lookalike("query", folder, "SELECT COUNT(*) WHERE age > 30 AND s = 'a'", "--level", "0.5")
-    assert result.stdout == "About 1.5, with 50 % confidence from 1.2 to 1.8 (buckets over 2 rows).\n"
+    assert result.stdout == "About 1.5, with 50 % confidence from 1 to 2 (buckets over 2 rows).\n"
     result = lookalike("query", folder, "SELECT COUNT(*), age WHERE s = 'a' GROUP BY age")
     assert [line.split()[:3] for line in result.stdout.splitlines()] == [
         ["age", "estimate", "error"],

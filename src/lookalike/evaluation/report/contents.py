@@ -26,6 +26,7 @@ from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import quoted
+from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.carried import CarriedLine, list_carried
@@ -134,6 +135,7 @@ class Report:
     attacks_not_made: dict[str, str] = field(default_factory=dict)
     answers: tuple[Answered, ...] = ()
     uses: tuple[UseLine, ...] = ()
+    before_after: BeforeAfter | None = None
     tradeoff: Tradeoff | None = None
     left_out: tuple[str, ...]
     """What was not evaluated, and why."""
@@ -216,6 +218,8 @@ class Report:
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON; what nobody needs to be told (repeated persons, identifiers, rounded ends) is left out."""
         plain = asdict(self)
+        if self.before_after is not None:
+            plain["before_after"] = self.before_after.to_plain()
         return {name: value for name, value in plain.items() if value or name not in _LEFT_OUT_IF_EMPTY}
 
     @cached_property
@@ -243,6 +247,7 @@ _LEFT_OUT_IF_EMPTY = (
     "numbers",
     "against_rows",
     "ends_sentence",
+    "before_after",
 )
 
 
@@ -349,12 +354,15 @@ def _round_scores(evaluation: Evaluation) -> dict[str, Any]:
         "answers": tuple(
             Answered(
                 line.columns,
+                line.selectivity,
+                line.n_queries,
                 round(line.median, 2),
                 round(line.coverage, 2),
                 tuple(round(share, 2) for share in line.shares),
             )
             for line in evaluation.answers
         ),
+        "before_after": None if evaluation.before_after is None else evaluation.before_after.round(),
         "uses": tuple(
             UseLine(line.what, round(line.original, 2), round(line.release, 2))
             for line in (() if compared is None else compared.lines)

@@ -13,7 +13,8 @@ from markupsafe import Markup
 
 from lookalike.errors import MissingPart
 from lookalike.evaluation import charts
-from lookalike.evaluation.evaluate import bound_names
+from lookalike.evaluation.before_after import draw_shares, draw_trust
+from lookalike.evaluation.evaluate import SELECTIVITIES, bound_names
 from lookalike.evaluation.plain import json_text
 from lookalike.evaluation.report.basis import Basis, BeliefTable
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
@@ -117,6 +118,7 @@ def draw_pictures(report: Report) -> dict[str, str]:
         "losses": _losses(report) if any(line.loss for line in report.columns) else None,
         "tradeoff": None if report.tradeoff is None else _tradeoff(report.tradeoff),
         "answers": _answers(report) if report.answers else None,
+        **_before_after(report),
     }
     return {name: "" if chart is None else charts.svg(chart) for name, chart in drawn.items()}
 
@@ -161,10 +163,20 @@ def _answers(report: Report) -> charts.Chart:
     rows = [
         {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
         for line in report.answers
+        if line.selectivity == SELECTIVITIES[0]
         for name, share in zip(bound_names(), line.shares, strict=True)
     ]
     across, upwards = "how far the answer is off", "share of queries"
     return charts.columns(rows, "error", "share", "columns", x_title=across, y_title=upwards, width=_WIDE)
+
+
+def _before_after(report: Report) -> dict[str, charts.Chart | None]:
+    """`shares-N` is that of column N."""
+    found = report.before_after
+    if found is None:
+        return {}
+    shares = {f"shares-{place}": draw_shares(column, _WIDE) for place, column in enumerate(found.columns)}
+    return {**shares, "trust": draw_trust(found) if found.pairs else None}
 
 
 def _tradeoff(around: Tradeoff) -> charts.Chart:
