@@ -60,6 +60,13 @@ class Answers(NamedTuple):
     most: Numbers
     law: Law = Law.MODELLED
 
+    @classmethod
+    def of_another(cls, counts: Numbers, errors: Numbers | None = None) -> Answers:
+        """Answers of an estimator of which no more is known; counts without errors are their own intervals."""
+        nothing = np.zeros(len(counts))
+        most = np.full(len(counts), math.inf)
+        return cls(counts, nothing if errors is None else errors, nothing, most, Law.EXACT)
+
     @property
     def figures(self) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """All that there is one of per query."""

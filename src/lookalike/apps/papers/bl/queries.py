@@ -11,7 +11,8 @@ from itertools import combinations
 import numpy as np
 
 from lookalike.algorithms.perturbation import Bounds
-from lookalike.analysis.counts import Answers, Queries, estimate_counts, independent
+from lookalike.analysis.counts import Queries, estimate_counts, independent
+from lookalike.analysis.intervals import Answers
 from lookalike.apps.papers.bl.methods import (
     AS_PRINTED,
     BETA,
@@ -99,7 +100,7 @@ def clip_answers(asked: Drawn, made: Made) -> Answers:
     about_quasi = Queries(asked.queries.quasi, Queries.everything(made.data.domains, len(asked.queries)).sensitive)
     answers = estimate_counts(asked.queries, made.release)
     most = estimate_counts(about_quasi, made.release).counts
-    return Answers(np.clip(answers.counts, 0.0, most), answers.errors)
+    return answers._replace(counts=np.clip(answers.counts, 0.0, most))
 
 
 def _look(asked: Drawn, answers: Answers) -> Row:
@@ -141,7 +142,7 @@ def _measure_perturbed(x: str, bench: Bench) -> Iterator[Row]:
 
         def answer_alone(repetition: int, asked: Callable[[int], Drawn] = asked, setting: _Setting = setting) -> Row:
             alone = independent(asked(repetition).queries, setting.data)
-            return _look(asked(repetition), Answers(alone, np.zeros(len(alone))))
+            return _look(asked(repetition), Answers.of_another(alone))
 
         yield from bench.rows_of({x: setting.at}, setting.data, likeness(setting.beta), _PERTURBED, look, n_draws)
         for repetition in range(n_draws):

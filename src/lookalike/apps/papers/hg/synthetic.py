@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms import parse_synthesizer
 from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
-from lookalike.analysis.counts import Answers, true_counts
+from lookalike.analysis.counts import true_counts
+from lookalike.analysis.intervals import Answers
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.metrics.query_error import Drawn, QueryError, judge_answers
 from lookalike.randomness import Randomness
@@ -53,7 +54,7 @@ def synthesize(
 def answer(asked: Drawn, synthetic: Microdata) -> QueryError:
     """How synthetic records answer queries: by counting."""
     counts = true_counts(asked.queries, synthetic)
-    return judge_answers(asked, Answers(np.asarray(counts, dtype=np.float64), np.zeros(len(counts))))
+    return judge_answers(asked, Answers.of_another(np.asarray(counts, dtype=np.float64)))
 
 
 def recode(mine: Domain, codes: Codes, theirs: Domain) -> Codes:

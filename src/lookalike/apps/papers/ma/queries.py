@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.shared.order_runs import Grown
-from lookalike.analysis.counts import Answers, independent
+from lookalike.analysis.counts import independent
+from lookalike.analysis.intervals import Answers
 from lookalike.apps.papers.experiments import Bench, Made
 from lookalike.apps.papers.journal import Row
 from lookalike.apps.papers.ma.data import (
@@ -163,7 +164,7 @@ class Asked:
             made = self.releases.made(series)
             if made is None:
                 estimates = independent(self.drawn.queries, self.releases.data)
-                error = judge_answers(self.drawn, Answers(estimates, np.zeros_like(estimates)))
+                error = judge_answers(self.drawn, Answers.of_another(estimates))
             else:
                 error = self.releases.bench.error(self.drawn, made)
             self._errors[series] = 100 * error.relative
