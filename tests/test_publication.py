@@ -10,6 +10,7 @@ import pyarrow
 import pytest
 
 import lookalike as la
+from lookalike.data.frequent_values import set_cells
 
 QI = ["age", "sex"]
 
@@ -78,7 +79,10 @@ def test_measures_and_reads_back(patients: Path, tmp_path: Path) -> None:
 
 
 def test_a_schema_may_be_an_object_or_a_file(patients: Path, tmp_path: Path) -> None:
-    schema = la.suggest_schema(la.read_table(patients))
+    suggested = la.suggest_schema(la.read_table(patients))
+    with pytest.raises(la.RecipeError, match="--carry-anyway length_of_stay"):
+        la.publish(patients, schema=suggested, model="k-anonymity:4")
+    schema = set_cells(suggested, carry_anyway=[attribute.name for attribute in suggested.carried])
     (tmp_path / "schema.yaml").write_text(schema.to_yaml(), encoding="utf-8")
     for given in (schema, tmp_path / "schema.yaml"):
         publication = la.publish(patients, schema=given, model="k-anonymity:4")
@@ -87,7 +91,9 @@ def test_a_schema_may_be_an_object_or_a_file(patients: Path, tmp_path: Path) -> 
 
 def test_options_override_the_schema(patients: Path) -> None:
     schema = la.Schema.of(qi=["age", "occupation"], sensitive=["diagnosis"])
-    publication = la.publish(patients, schema=schema, carry=["occupation"], model="k-anonymity:4")
+    publication = la.publish(
+        patients, schema=schema, carry="occupation", carry_anyway="occupation", model="k-anonymity:4"
+    )
     assert [domain.name for domain in publication.made.data.domains.carried] == ["occupation"]
 
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.run import Attacks, attack_target
-from lookalike.audit import Audit
+from lookalike.audit import Audit, Examined, condition, examine_knowing
 from lookalike.audit import verify as audit_release
 from lookalike.audit.persons import ROWS_TOGETHER
 from lookalike.data.contracts import Attack, Promise, Target
 from lookalike.data.control import as_plain_release, check_apart, encode_control
+from lookalike.data.knowledge import Knowledge, as_knowledge, sort_into_kinds
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph
 from lookalike.data.schema import Schema
@@ -62,6 +63,8 @@ def verify(
     private: str | Path | None = None,
     suppressed: int = 0,
     ignore: Iterable[str] = (),
+    knows_carried: str | Iterable[str] = (),
+    knowledge: Knowledge | str | Path | None = None,
     progress: Progress = silent,
     **reading: Any,
 ) -> Audit:
@@ -75,7 +78,11 @@ def verify(
     Persons are counted by the column that the release names, or by `person` (`household`). Where an identifier repeats
     and neither names a column, the audit is refused, unless `rows_are_persons` says that rows are different persons.
     `number_known`: whether an attacker may know how many rows a person has; by default as the release states.
+    `knows_carried` names carried columns that the attacker knows of a person besides the quasi-identifiers: promises
+    are then judged on classes that these columns split. `knowledge` names a file of rules that everybody knows: each
+    promise is then also judged against somebody who uses them, in a verdict of its own.
     """
+    known = [knows_carried] if isinstance(knows_carried, str) else list(knows_carried)
     ignored = [ignore] if isinstance(ignore, str) else ignore
     folder = None if private is None else Path(private)
     counting = Counting(rows_are_persons=rows_are_persons, number_known=number_known, private=folder)
@@ -90,11 +97,17 @@ def verify(
         progress=progress,
         **reading,
     )
-    return replace(_audit_reopened(reopened, parse_promises(model), private, progress), notes=reopened.notes)
+    found = _audit_reopened(reopened, parse_promises(model), private, known, as_knowledge(knowledge), progress)
+    return replace(found, notes=(*reopened.notes, *found.notes))
 
 
 def _audit_reopened(
-    reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None, progress: Progress
+    reopened: Reopened,
+    promises: tuple[Promise, ...],
+    private: str | Path | None,
+    knows_carried: Sequence[str],
+    knowledge: Knowledge | None,
+    progress: Progress,
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
     from lookalike.evaluation.report.check import Rebuilt, check_documents
@@ -154,8 +167,27 @@ def _audit_reopened(
         stated=(*reopened.grounds.stated, *stated, *rebuilt.stated),
         not_checked=(*reopened.grounds.not_checked, *rebuilt.not_checked),
     )
-    found = examined.audit
+    knowing = examine_knowing(examined, knows_carried) if knows_carried else examined
+    found = knowing.audit
+    if knowledge is not None:
+        found = _judge_by_rules(knowing, knowledge, reopened, private)
     return replace(found, checks=(*reopened.checks, *rebuilt.checks, *found.checks), grounds=grounds)
+
+
+def _judge_by_rules(examined: Examined, knowledge: Knowledge, reopened: Reopened, private: str | Path | None) -> Audit:
+    """The audit with verdicts about somebody who uses rules; those about a stronger attacker are measured."""
+    kinds = sort_into_kinds(knowledge, reopened.data)
+    record_of_row = None
+    if private is not None and has_record_map(Path(private)):
+        record_of_row = read_record_map(Path(private))
+    found = [one.verdict for one in condition(examined, kinds, record_of_row)]
+    audit = examined.audit
+    return replace(
+        audit,
+        verdicts=(*audit.verdicts, *(one for one in found if one.passed is not None)),
+        measured=(*audit.measured, *(one for one in found if one.passed is None)),
+        notes=(*audit.notes, *kinds.notes),
+    )
 
 
 def _count_with(private: str | Path | None) -> Counting:

@@ -10,12 +10,23 @@ from lookalike.apps.samples import (
     hospital,
     hospital_schema,
     main,
+    sample_knowledge,
     sample_schema,
     sample_table,
     to_csv,
 )
 
-__all__ = ["census", "census_schema", "hospital", "hospital_schema", "main", "sample_schema", "sample_table", "to_csv"]
+__all__ = [
+    "census",
+    "census_schema",
+    "hospital",
+    "hospital_schema",
+    "main",
+    "sample_knowledge",
+    "sample_schema",
+    "sample_table",
+    "to_csv",
+]
 
 if __name__ == "__main__":
     sys.exit(main())

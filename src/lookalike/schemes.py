@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.data.folding import fold_texts, made_columns
+from lookalike.data.frequent_values import set_cells
 from lookalike.data.parameters import Number
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -50,6 +51,7 @@ def apply_scheme(
     contribution: int | None = None,
     number_known: bool = True,
     rows_are_persons: bool = False,
+    carry_anyway: str | Iterable[str] = (),
     adversary: str | None = None,
     seed: int | None = None,
     title: str | None = None,
@@ -68,8 +70,9 @@ def apply_scheme(
     The release is audited against this table like any other. `suppress` is the largest share of records that may be
     left out: whole cells that do not keep the promise by themselves. Records with values that the scheme's domain lacks
     are published in outer cells; `notes` count them. `model` replaces the promises of the scheme, `adversary` whom they
-    hold against. All other arguments are those of `publish`; a `series` with `mode="frozen"` publishes the same people
-    again and again in these cells, and lets rows wait that would give somebody away.
+    hold against. `carry_anyway` names carried columns whose values nobody outside knows. All other arguments are
+    those of `publish`; a `series` with `mode="frozen"` publishes the same people again and again in these cells, and
+    lets rows wait that would give somebody away.
     """
     check_titles(title=title, recipient=recipient)
     given = scheme if isinstance(scheme, Scheme) else read_scheme(scheme)
@@ -79,7 +82,7 @@ def apply_scheme(
             "The scheme promises nothing. Say what the release must keep, for example --model k-anonymity:5."
         )
     recipe = Recipe(
-        schema=Schema.of(given.schema, person=person, household=household),
+        schema=set_cells(Schema.of(given.schema, person=person, household=household), carry_anyway=carry_anyway),
         promises=promises,
         algorithm=FixedCells(suppress).over(given),
         adversary=adversary or given.adversary,

@@ -127,7 +127,13 @@ def test_too_many_combinations_are_refused(release: la.PublishedRelease) -> None
 
 def test_carried_columns_are_conditions_too(original: pl.DataFrame, tmp_path: Path) -> None:
     release = published(
-        tmp_path / "out", original, qi=["age"], model="l-diversity:3", carry=["length_of_stay"], algorithm="mondrian"
+        tmp_path / "out",
+        original,
+        qi=["age"],
+        model="l-diversity:3",
+        carry="length_of_stay",
+        algorithm="mondrian",
+        carry_anyway="length_of_stay",
     )
     truth = original.filter(pl.col("length_of_stay") > 10)
     assert release.count({"length_of_stay": (11, None)}).value == pytest.approx(len(truth))

@@ -117,6 +117,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         qi=["age"],
         sensitive="pay",
         carry=["zip"],
+        carry_anyway=["zip"],
         coarsen=rule,
         model="t-closeness:0.3,distance=ordered",
         algorithm="mondrian",

@@ -48,7 +48,7 @@ columns:
   - {name: admitted, role: quasi-identifier}
   - {name: pain, role: quasi-identifier, kind: ordered, order: [none, some, "to bear", much]}
   - {name: diagnosis, role: sensitive}
-  - {name: days, role: carried}
+  - {name: days, role: carried, carry_anyway: true}
 """
 
 # By folder: method, promise, and whether it is made in parts.

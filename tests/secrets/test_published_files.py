@@ -23,6 +23,7 @@ from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.studio.jobs import Job
 from lookalike.apps.studio.results import archive
 from lookalike.data.contracts import Algorithm
+from lookalike.data.frequent_values import set_cells
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
 from lookalike.evaluation.report import describe_release
@@ -83,7 +84,7 @@ def asked(method: Algorithm) -> dict[str, Any]:
     """A promise that the method serves; perturbed rows carry nothing."""
     if method.form == Perturbed.form:
         return {"model": "beta-likeness:2"}
-    return {"model": _OWN.get(method.name, "k-anonymity:4"), "carry": ["turn"]}
+    return {"model": _OWN.get(method.name, "k-anonymity:4"), "carry": ["turn"], "carry_anyway": ["turn"]}
 
 
 def published(house: Path, method: Algorithm) -> la.Publication:
@@ -164,7 +165,7 @@ def test_the_archive_of_a_studio(house: Path, written: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["mondrian", "anatomy"])
 def test_releases_in_parts(house: Path, tmp_path: Path, name: str) -> None:
-    schema = Schema.of(qi=QI, sensitive=[SENSITIVE], carry=["turn"])
+    schema = set_cells(Schema.of(qi=QI, sensitive=[SENSITIVE], carry=["turn"]), carry_anyway="turn")
     recipe = Recipe(schema=schema, promises=(parse_promise("k-anonymity:4"),), algorithm=METHODS[name], seed=SEED)
     frame = pl.read_csv(house / "planted.csv", try_parse_dates=True)
     with mock.patch.object(publishing, "LEAST_PART", 30):

@@ -99,10 +99,10 @@ def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: st
     exact = np.int64 if matrix.total * int(reading.original.prior(None)[0]) < _ROOM else object
     weights = matrix.weights.astype(exact)
     units: list[NDArray[Any]] = []
-    for counts, published in _stocks(reading, release, column):
+    for counts, published in list_stocks(reading, release, column):
         joint = weights[published] * counts.astype(exact)
         units += [unit for unit in joint if unit.any()]
-    return _of_units(reading, column, units, adversary)
+    return expose_units(reading, column, units, adversary)
 
 
 def _bound_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposure:
@@ -116,7 +116,7 @@ def _bound_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposu
     weights = release.randomizers[column].weights
     swap: dict[tuple[int, int], Fraction | None] = {}
     units: list[NDArray[Any]] = []
-    for counts, _ in _stocks(reading, release, column):
+    for counts, _ in list_stocks(reading, release, column):
         present = np.flatnonzero(counts).tolist()
         for value in present:
             most, least = np.zeros(len(counts), dtype=object), np.zeros(len(counts), dtype=object)
@@ -134,10 +134,10 @@ def _bound_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposu
                 else:
                     most[other], least[other] = math.floor(count / factor), math.ceil(count * factor)
             units += [most, least]
-    return _of_units(reading, column, units, KNOWS_METHOD)
+    return expose_units(reading, column, units, KNOWS_METHOD)
 
 
-def _stocks(reading: Reading, release: Perturbed, column: int) -> Iterator[tuple[Ints, Ints]]:
+def list_stocks(reading: Reading, release: Perturbed, column: int) -> Iterator[tuple[Ints, Ints]]:
     """For each combination of carried values: how often its records have each value, and the values published of it.
 
     Combinations with equal counts and the same published values are one.
@@ -165,7 +165,7 @@ def _stocks(reading: Reading, release: Perturbed, column: int) -> Iterator[tuple
             yield stock, values
 
 
-def _of_units(reading: Reading, column: int, units: list[NDArray[Any]], adversary: str) -> Exposure:
+def expose_units(reading: Reading, column: int, units: list[NDArray[Any]], adversary: str) -> Exposure:
     """An exposure of posteriors: the weight of every value, unit by unit."""
     held = [np.flatnonzero(unit) for unit in units]
     dtype = units[0].dtype if units else np.dtype(np.int64)
@@ -271,4 +271,5 @@ def part(exposure: Exposure, units: Ints) -> Exposure:
         concealed=None if exposure.concealed is None else exposure.concealed[units],
         n_classes=None if exposure.n_classes is None else int(np.count_nonzero(units < exposure.n_classes)),
         possible_sizes=None if exposure.possible_sizes is None else exposure.possible_sizes[units],
+        behind=None,
     )

@@ -138,6 +138,7 @@ def _join_units(exposures: Sequence[Exposure]) -> Exposure:
         sizes=np.concatenate([exposure.sizes for exposure in exposures]),
         concealed=np.concatenate(concealed) if len(concealed) == len(exposures) else None,
         possible_sizes=np.concatenate(possible) if len(possible) == len(exposures) else None,
+        behind=None,
     )
     return union if union.counts_rows else _each_once(union)
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.audit.carried import CarriedRisk, measure_carried
 from lookalike.audit.exposures import part
 from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.reading import Ints
@@ -59,6 +60,8 @@ class PartAudit:
     persons: tuple[NDArray[np.int64], ...] | None = None
     """By persons, for tables up to a size: those of this part, and those with each value, as numbers of pairs."""
     withheld: Withheld
+    carried: tuple[CarriedRisk, ...] = ()
+    """What carried columns reveal to somebody who knows them."""
     redrawn: tuple[Redrawn, ...] = ()
     """How perturbed columns were redrawn."""
 
@@ -92,6 +95,7 @@ def audit_part(
         whole_persons=_whole_persons(original),
         persons=_list_persons(original, owners),
         withheld=release.withheld,
+        carried=measure_carried(examined, candidates=False),
         redrawn=tuple(redrawings(examined.reading)) if examined.sound and isinstance(release, Perturbed) else (),
     )
 

@@ -154,7 +154,7 @@ def find_classes(reading: Reading) -> Ints | None:
         return None
     if isinstance(release, Bucketized):
         return reading.bucket_of_record if (reading.bucket_of_record >= 0).all() else None
-    fits = _list_classes(reading)
+    fits = list_classes(reading)
     if fits is None or (np.diff(fits[0]) != 1).any() or _recur_in_parts(reading):
         return None
     return fits[1].astype(np.int64)
@@ -165,7 +165,7 @@ def _recur_in_parts(reading: Reading) -> bool:
     return bool(reading.parts) and len(np.unique(reading.unit_of_row)) != reading.boxes.n_classes
 
 
-def _list_classes(reading: Reading) -> tuple[Ints, Ints] | None:
+def list_classes(reading: Reading) -> tuple[Ints, Ints] | None:
     """For each record the classes that it fits; None if there are far too many."""
     boxes, codes = reading.boxes, np.ascontiguousarray(reading.original.quasi)
     bounds = np.array([0, boxes.n_classes]), np.array([0, len(codes)])
@@ -228,7 +228,7 @@ def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
     withheld = reading.release.withheld
     fits = None
     if isinstance(reading.release, Grouped) and not withheld.n_suppressed and not _recur_in_parts(reading):
-        fits = _list_classes(reading)
+        fits = list_classes(reading)
     if fits is None or reading.original.persons is None:
         return NEEDS_MAP
     starts, classes = fits
@@ -307,7 +307,7 @@ def _with_known_numbers(exposure: Exposure, units: Ints, codes: Ints, most: Ints
     settings = np.column_stack((n_rows[own][entry_class], counts, n_taken[entry_class]))
     kinds, kind_of_entry = np.unique(settings, axis=0, return_inverse=True)
     beliefs = [chance_of_value(*kind) for kind in kinds.tolist()]
-    weights, sizes = _common_terms(beliefs, kind_of_entry.reshape(-1), entry_class, len(own))
+    weights, sizes = common_terms(beliefs, kind_of_entry.reshape(-1), entry_class, len(own))
     lengths = np.tile(np.bincount(entry_class, minlength=len(own)), 2)
     starts = exposure.starts[-1] + np.cumsum(lengths)
     values = np.tile((keys % n_codes).astype(np.int32), 2)
@@ -317,10 +317,11 @@ def _with_known_numbers(exposure: Exposure, units: Ints, codes: Ints, most: Ints
         values=np.concatenate((exposure.values, values)),
         weights=np.concatenate((exposure.weights, weights, counts)).astype(np.int64),
         sizes=np.concatenate((exposure.sizes, sizes, n_rows[own])).astype(np.int64),
+        behind=np.tile(own, 2),
     )
 
 
-def _common_terms(
+def common_terms(
     beliefs: list[Fraction], kind_of_entry: Ints, class_of_entry: Ints, n_classes: int
 ) -> tuple[Ints, Ints]:
     """Beliefs as whole numbers over one size per class: exact while that fits, else rounded up on a fine grid."""

@@ -179,6 +179,8 @@ class Audit:
     """How many persons the records belong to; None: every record is a person."""
     unit: Unit = field(default_factory=Unit)
     """What is counted where `n_persons` is known."""
+    knows_carried: tuple[str, ...] = ()
+    """Carried columns that the attacker knows of a person besides the quasi-identifiers."""
     grounds: Grounds | None = None
     """None where a release was audited as it was made, and nothing was read from files."""
     notes: tuple[str, ...] = ()
@@ -194,6 +196,7 @@ class Audit:
             "passed": self.passed,
             "form": self.form,
             "adversary": self.adversary,
+            **({"knows_carried": list(self.knows_carried)} if self.knows_carried else {}),
             "level": self.level,
             "records": self.n_records,
             **({} if self.n_persons is None else {"persons": self.n_persons}),
@@ -231,6 +234,7 @@ class Audit:
         # No file shows how a release was made, so none shows what it tells an attacker who knows the method.
         is_stated = self.grounds is not None and self.adversary == KNOWS_METHOD
         stated = " (stated by the publisher, not checked)" if is_stated else ""
+        knows = f" who also knows {' and '.join(self.knows_carried)}" if self.knows_carried else ""
         of_persons = counting = ""
         if self.n_persons is not None:
             of_persons, counting = (
@@ -240,7 +244,7 @@ class Audit:
         return (
             f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records{of_persons} "
             f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up){counting}; adversary "
-            f"{self.adversary}{stated}."
+            f"{self.adversary}{knows}{stated}."
         )
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:

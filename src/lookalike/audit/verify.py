@@ -21,6 +21,7 @@ import numpy as np
 
 from lookalike.audit import buckets, matching, persons, perturbation, preconditions
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading, part
+from lookalike.audit.knowing import find_carried, learn_carried, learn_graph
 from lookalike.audit.linked import check_linked
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Ints, Reading
@@ -41,7 +42,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.person_settings import Unit
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
-from lookalike.errors import RecipeError, unknown_name
+from lookalike.errors import RecipeError, quoted, unknown_name
 from lookalike.progress import Progress, silent
 
 _PLACING = ("containment.holds_each", "containment.list_fitting", "containment.weight_fitting")
@@ -82,6 +83,46 @@ class Examined:
             self.reading.of_persons[key] = persons.expose_persons(self.reading, column, key[1], mixed=False)
         seen = self.reading.of_persons[key]
         return seen if isinstance(seen, Exposure) else replace(part(by_rows(), np.zeros(0, np.int64)), n_classes=0)
+
+
+def examine_knowing(examined: Examined, columns: Sequence[str]) -> Examined:
+    """The same release and promises, judged against somebody who also knows these carried columns of a person.
+
+    Checks of the release itself stay as they are: they do not depend on what an attacker knows.
+    """
+    places = find_carried(examined.reading.original, columns)
+    names = tuple(examined.reading.original.domains.carried[place].name for place in places)
+    audit = replace(examined.audit, knows_carried=names)
+    if not examined.sound or not places:
+        return replace(examined, audit=audit)
+    reading = learn_carried(examined.reading, places)
+    graph = None if examined.graph is None else learn_graph(examined.graph, examined.reading, places)
+    promises = [promise for promise, _ in examined.promised]
+    unasked = [promise for promise, _ in examined.measured]
+    judged = [_judge(reading, promise, graph, audit.adversary, confirm=False) for promise in promises]
+    levels = [expose_promise(reading, promise, graph, audit.adversary) for promise in unasked]
+    audit = replace(
+        audit,
+        verdicts=tuple(
+            replace(verdict, promise=_say_known(own.promise, names))
+            for (verdict, _, _), own in zip(judged, examined.audit.verdicts, strict=True)
+        ),
+        measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
+    )
+    return Examined(
+        audit,
+        examined.sound,
+        reading,
+        tuple((promise, seen) for promise, (_, seen, _) in zip(promises, judged, strict=True)),
+        tuple(zip(unasked, levels, strict=True)),
+        graph,
+    )
+
+
+def _say_known(sentence: str, names: Sequence[str]) -> str:
+    """A promise as it would have to hold for somebody who also knows carried columns."""
+    listed = " and ".join(quoted(name) for name in names)
+    return f"For someone who also knows {listed}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def name_kernels(form: str, n_rows: int) -> tuple[str, ...]:
@@ -146,7 +187,7 @@ def examine(
             verdicts.append(verdict)
             looked_at.append(exposure)
             checks += confirmation
-        levels = [_exposure_or_reason(reading, promise, graph, adversary) for promise in unasked]
+        levels = [expose_promise(reading, promise, graph, adversary) for promise in unasked]
     else:
         reason = "not run: the release is not well formed"
         verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
@@ -281,7 +322,7 @@ def _column_index(promise: Promise, original: Microdata) -> int | None:
 
 
 def _judge(
-    reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str
+    reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str, *, confirm: bool = True
 ) -> tuple[Verdict, Exposure | str, list[Check]]:
     """A verdict, what it was read from and, for a matched release with its graph, the flow test that confirms it.
 
@@ -291,12 +332,15 @@ def _judge(
     by_flow = isinstance(release, Matched) and model.refuses_form(release.form) is None and not model.by_possible
     column = _column_index(promise, reading.original)
     if not by_flow or graph is None:
-        seen = _exposure_or_reason(reading, promise, graph, adversary)
+        seen = expose_promise(reading, promise, graph, adversary)
         if isinstance(seen, Exposure):
             return judge_promise(promise, seen), seen, []
         if by_flow and (exists := _existence(reading, model, column, None)).exists is False:
             seen = f"broken whatever the graph is: {exists.detail}"
         return verdict_of(promise, False, seen, release.form), seen, []
+    if not confirm:
+        exposure = expose_reading(reading, column, graph, adversary)
+        return judge_promise(promise, exposure), exposure, []
     exists = _existence(reading, model, column, graph)
     name = f"{_CONFIRMATION}: {promise}"
     if exists.exists is None:
@@ -307,7 +351,7 @@ def _judge(
     return judge_promise(promise, exposure), exposure, [confirmation]
 
 
-def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:
+def expose_promise(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:
     """What the model is to look at, or why there is nothing."""
     reason = promise.model.refuses_form(reading.release.form)
     if reason is not None:

@@ -41,6 +41,8 @@ class Exposure:
     also knows how many rows a person has. None: rows are counted, and every unit is a class."""
     possible_sizes: NDArray[np.int64] | None = None
     """By persons, where sizes are only the least possible ones: the greatest possible."""
+    behind: NDArray[np.int64] | None = None
+    """The class of each unit behind the classes, where all units are at hand."""
 
     @property
     def n_units(self) -> int:

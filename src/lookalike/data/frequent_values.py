@@ -106,6 +106,7 @@ def set_cells(
     frequent: Mapping[str, int] | None = None,
     longest_set: int | None = None,
     keep_identifiers: str | Iterable[str] = (),
+    carry_anyway: str | Iterable[str] = (),
 ) -> Schema:
     """The schema with what a user says of the cells of its columns.
 
@@ -117,6 +118,13 @@ def set_cells(
         schema = limit_sets(schema, longest_set)
     for name in [keep_identifiers] if isinstance(keep_identifiers, str) else keep_identifiers:
         schema = schema.replace_attribute(replace(schema[name], keep_identifiers=True))
+    for name in [carry_anyway] if isinstance(carry_anyway, str) else carry_anyway:
+        if schema[name].role is not Role.CARRIED:
+            raise RecipeError(
+                f"carry_anyway is for carried columns, and {quoted(name)} has the role {schema[name].role}. Leave it "
+                "out."
+            )
+        schema = schema.replace_attribute(replace(schema[name], carry_anyway=True))
     if frequent is not None and not isinstance(frequent, Mapping):
         raise RecipeError(
             'frequent takes a whole number per column, as in frequent={"town": 20}, not a value of type '

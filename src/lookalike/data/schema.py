@@ -124,6 +124,8 @@ class Attribute:
     usual limit."""
     keep_identifiers: bool = False
     """Whether the column is published although its values hold e-mail addresses, phone numbers, names or the like."""
+    carry_anyway: bool = False
+    """Whether a carried column is published although somebody who knows its values would find persons by them."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -383,6 +385,7 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
         "weight": None if attribute.weight == 1.0 else attribute.weight,
         "longest_set": attribute.longest_set,
         "keep_identifiers": attribute.keep_identifiers or None,
+        "carry_anyway": attribute.carry_anyway or None,
         "order": listed["order"],
         "domain": {key: value for key, value in domain.items() if value is not None} or None,
         "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
@@ -401,6 +404,7 @@ _ENTRY_KEYS = (
     "weight",
     "longest_set",
     "keep_identifiers",
+    "carry_anyway",
     "order",
     "domain",
     "taxonomy",
@@ -441,6 +445,11 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         raise SchemaError(f"{where}: longest_set must be a whole number.")
     if not isinstance(kept, bool):
         raise SchemaError(f"{where}: keep_identifiers must be true or false.")
+    role, anyway = _choice(Role, entry.get("role"), where, "role") or Role.IDENTIFIER, entry.get("carry_anyway", False)
+    if not isinstance(anyway, bool):
+        raise SchemaError(f"{where}: carry_anyway must be true or false.")
+    if anyway and role is not Role.CARRIED:
+        raise SchemaError(f"{where}: carry_anyway is for carried columns, and the role is {role}. Leave it out.")
     try:
         weight = float(entry.get("weight", 1.0))
         size = None if domain.get("size") is None else int(domain["size"])
@@ -448,7 +457,7 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         raise SchemaError(f"{where}: weight and size must be numbers.") from None
     return Attribute(
         name=name,
-        role=_choice(Role, entry.get("role"), where, "role") or Role.IDENTIFIER,
+        role=role,
         kind=_choice(Kind, entry.get("kind"), where, "kind"),
         type=_choice(ValueType, entry.get("type"), where, "type"),
         date_format=None if entry.get("date_format") is None else str(entry["date_format"]),
@@ -464,6 +473,7 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         missing=domain.get("missing", False),
         longest_set=longest,
         keep_identifiers=kept,
+        carry_anyway=anyway,
         size=size,
     )
 

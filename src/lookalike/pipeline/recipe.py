@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.ends import Ends, Step, round_ends
 from lookalike.data.folding import fold_for, parse_folds
 from lookalike.data.frequent_values import describe_frequent, set_cells, wants_frequent
+from lookalike.data.knowledge import Knowledge, as_knowledge
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_columns import find_spellings
 from lookalike.data.person_settings import APART, LINKED, RANDOM, PersonSettings, StatedPersons
@@ -56,9 +58,15 @@ class Recipe:
     """Whether a scheme is to be made of the release, so that the method must part its cells."""
     ends: Ends = field(default_factory=Ends)
     """How the ends of published ranges are rounded."""
+    knowledge: Knowledge | None = None
+    """Rules that everybody knows: promises are also held against somebody who uses them."""
+    knowledge_report_only: bool = False
+    """Whether a release that does not withstand them is published all the same, and says so to its owner."""
 
     def __post_init__(self) -> None:
         self.persons.check(person=self.schema.unit is not None)
+        if self.knowledge_report_only and self.knowledge is None:
+            raise RecipeError("There are no rules to report on. Name their file (--knowledge FILE).")
 
     @classmethod
     def of(
@@ -74,11 +82,14 @@ class Recipe:
         frequent: Mapping[str, int] | None = None,
         longest_set: int | None = None,
         keep_identifiers: str | Iterable[str] = (),
+        carry_anyway: str | Iterable[str] = (),
+        knowledge: Knowledge | str | Path | None = None,
+        knowledge_report_only: bool = False,
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
         return cls(
-            schema=set_cells(Schema.of(**columns), frequent, longest_set, keep_identifiers),
+            schema=set_cells(Schema.of(**columns), frequent, longest_set, keep_identifiers, carry_anyway),
             promises=parse_promises(model),
             algorithm=read_algorithm(algorithm),
             adversary=adversary,
@@ -86,6 +97,8 @@ class Recipe:
             persons=persons or PersonSettings(),
             for_scheme=for_scheme,
             ends=ends or Ends(),
+            knowledge=as_knowledge(knowledge),
+            knowledge_report_only=knowledge_report_only,
         )
 
 

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from lookalike import audit, memory
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
-from lookalike.audit import Audit, Examined
+from lookalike.audit import Audit, CarriedRisk, Conditioned, Examined, condition, measure_carried
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.coarsening import suggest_rounding
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.ends import Step, find_exact
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
+from lookalike.data.knowledge import sort_into_kinds
 from lookalike.data.long_tails import describe_wide_cells
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.person_settings import APART
@@ -72,6 +73,10 @@ class Made:
     seconds: dict[str, float]
     ends: Mapping[str, RoundedEnds] = field(default_factory=dict)
     """By column, to what the ends of its ranges were rounded."""
+    carried: tuple[CarriedRisk, ...] = ()
+    """What somebody achieves who knows no carried column, one, or all; empty where it was not asked for."""
+    conditioned: tuple[Conditioned, ...] = ()
+    """The promises held against somebody who uses the rules of common knowledge; empty where there are none."""
     held_out: Fraction | None = None
     """The share of the persons who were held out to be a control group."""
 
@@ -170,11 +175,15 @@ def describe_exact_ends(prepared: Prepared, release: Release) -> list[str]:
     ]
 
 
-def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
-    """Make the release and audit it; raises rather than return one that fails."""
+def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool = False) -> MadeWhole:
+    """Make the release and audit it; raises rather than return one that fails.
+
+    `with_carried`: also what carried columns reveal to somebody who knows them.
+    """
     watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
     _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
+    kinds = None if recipe.knowledge is None else sort_into_kinds(recipe.knowledge, data)
     with watch.step("compile"):
         compile_kernels([algorithm], data.n_rows, progress)
     with watch.step("anonymize"):
@@ -204,6 +213,15 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     refuse_failed(found, algorithm)
     seen = {index: examined.exposure(index) for index in range(len(data.domains.sensitive))}
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
+    risks: tuple[CarriedRisk, ...] = ()
+    if with_carried and data.domains.carried:
+        with watch.step("carried"):
+            risks = measure_carried(examined)
+    conditioned: tuple[Conditioned, ...] = ()
+    if kinds is not None:
+        with watch.step("rules"):
+            conditioned = condition(examined, kinds, record_map.record_of_row)
+        remarks = (*remarks, *kinds.notes)
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
         ends = _compare_ends(exact, steps, by_column)
@@ -223,6 +241,8 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         loss_by_column=by_column,
         ranges=ShownRanges.of(release),
         ends=ends,
+        carried=risks,
+        conditioned=conditioned,
         notes=notes_on(
             prepared,
             (*remarks, *describe_ends(ends), *exact_ends, *describe_wide_cells(release)),

@@ -17,6 +17,7 @@ from lookalike.data.contracts import Algorithm
 from lookalike.data.control import hold_out, read_share
 from lookalike.data.ends import Ends
 from lookalike.data.folding import fold_texts, made_columns
+from lookalike.data.knowledge import Knowledge
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
@@ -56,6 +57,9 @@ def publish(
     frequent: Mapping[str, int] | None = None,
     longest_set: int | None = None,
     keep_identifiers: str | Iterable[str] = (),
+    carry_anyway: str | Iterable[str] = (),
+    knowledge: Knowledge | str | Path | None = None,
+    knowledge_report_only: bool = False,
     person: str | None = None,
     household: str | None = None,
     after: Iterable[Earlier] | Earlier = (),
@@ -97,6 +101,11 @@ def publish(
     become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
     would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
     e-mail addresses, phone numbers, names of persons or the like, which is refused otherwise; the release says so.
+    `carry_anyway` names carried columns that are published although somebody who knows their values would find persons
+    by them, which is refused otherwise: you state that nobody outside knows them, and the release says so.
+
+    `knowledge` names a file of rules that everybody knows (men: not childbirth). All promises must then also hold for
+    somebody who uses them, or the release is refused; `knowledge_report_only` publishes it and reports the figures.
 
     `person` names the column that identifies persons: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
@@ -150,6 +159,9 @@ def publish(
         frequent=frequent,
         longest_set=longest_set,
         keep_identifiers=keep_identifiers,
+        carry_anyway=carry_anyway,
+        knowledge=knowledge,
+        knowledge_report_only=knowledge_report_only,
         person=person,
         household=household,
         persons=PersonSettings(
@@ -175,6 +187,10 @@ def publish(
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or is_spark_frame(table):
         if asked is not None:
             raise RecipeError("Releases in parts are not held against others. Publish in one piece, without parts.")
+        if recipe.knowledge is not None:
+            raise RecipeError(
+                "Rules are held against a release in one piece. Leave them out, or publish without parts."
+            )
         from lookalike.pipeline.parts.persons import refuse_folding
 
         refuse_folding(recipe.persons)

@@ -134,6 +134,8 @@ class Publication(Received):
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "ends": {name: asdict(found) for name, found in made.ends.items()},
+            **({"carried": [risk.to_plain() for risk in made.carried]} if made.carried else {}),
+            **({"with_rules": [one.to_plain() for one in made.conditioned]} if made.conditioned else {}),
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
             **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),
@@ -254,14 +256,16 @@ class Publication(Received):
                     out.write_tables(made.release, safe_csv=safe_csv)
                     opened = out.check(manifest)
                 progress("report", 0.0)
-                examples = None
+                examples = drawn = None
                 if full:
                     with self._watch.step("examples"):
                         examples = reports.make_up_examples(opened)
+                        # Rules are not in the folder, so only the owner's report has people drawn by them.
+                        drawn = reports.make_up_examples(opened, made.recipe.knowledge)
                 with self._watch.step("report"):
                     basis = self._basis
                     if owners is not None:
-                        reported = self._kept["report"] = self._report(basis, evaluation, examples)
+                        reported = self._kept["report"] = self._report(basis, evaluation, drawn)
                         owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
                         progress("report", 0.5)
                     public = basis.public(with_scores=publish_scores)

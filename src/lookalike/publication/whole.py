@@ -15,6 +15,8 @@ from lookalike.data.suspect_codes import note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import refuse_identifiers
 from lookalike.files.tables import read_columns
+from lookalike.pipeline.carried import refuse_carried
+from lookalike.pipeline.common_knowledge import refuse_ruled
 from lookalike.pipeline.recipe import Prepared
 from lookalike.pipeline.run import Stopwatch, run
 from lookalike.progress import Progress
@@ -76,7 +78,9 @@ def publish_whole(
         names = find_names(read, prepared.data)
         warned = warn_of_known(goes_to, read, prepared.data)
     warned += refuse_identifiers(prepared.data.domains)
-    made = run(prepared, progress)
+    made = run(prepared, progress, with_carried=True)
+    warned += refuse_carried(made.carried, made.domains)
+    warned += refuse_ruled(made)
     if step is not None:
         with watch.step("series"):
             step.check(made)

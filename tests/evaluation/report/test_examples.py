@@ -16,10 +16,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.apps.samples import hospital, sample_schema
+from lookalike.apps.samples import hospital, sample_knowledge, sample_schema
+from lookalike.data.knowledge import Knowledge, break_rules
 from lookalike.data.release import Bucketized, ExtentCells, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 from lookalike.data.schema import Attribute, Role, Schema
-from lookalike.evaluation.report.examples import Examples, make_up_examples, make_up_people
+from lookalike.evaluation.report.examples import (
+    Examples,
+    draw_examples,
+    make_up_examples,
+    make_up_people,
+    show_invented,
+)
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
@@ -29,6 +36,49 @@ from tests.evaluation.report.conftest import Reported
 from tests.examples import examples
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, held, releases
 
+NO_RULES = Knowledge(())
+"""People are drawn, and nobody is left out."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_without_rules_every_report_has_the_same_invented_people(form: str, tmp_path: Path) -> None:
+    """What a fixed example shows is what the form does, and is no function of any table."""
+    _, release = clinic_release(form)
+    write_release(tmp_path / "out", release, manifest=MANIFEST)
+    found = make_up_examples(ReleaseFolder(tmp_path / "out"))
+    assert found == show_invented(form)
+    assert not found.drawn
+    for before, after in zip(found.before, found.after, strict=True):
+        if form in ("grouped", "matched"):
+            low, _, high = after[0].partition("..")
+            assert int(low) <= int(before[0]) <= int(high)
+            assert before[1] in after[1].split("|")
+            assert before[2] in after[2].split("|")
+            assert before[3] == after[3]
+        else:
+            assert before[:3] == after[:3]
+        if form == "bucketized":
+            assert before[3] in after[3].removeprefix("one of: ").split(", ")
+    assert form != "perturbed" or {one[3] for one in found.before} != {one[3] for one in found.after}
+
+
+def test_people_who_contradict_a_rule_are_not_drawn(reported: Reported) -> None:
+    """No man with childbirth, nobody retired at 42: over all people that the release can be made into."""
+    rules = Knowledge.load(sample_knowledge())
+    opened = ReleaseFolder(reported.folder)
+    found = make_up_examples(opened, rules)
+    assert found == make_up_examples(opened, rules)
+    alone = read_alone(opened)
+    world = make_up_people(alone, Randomness(3)).before
+    absurd = break_rules(rules, alone.domains, world.quasi, world.sensitive)
+    assert absurd.any()
+    for before in found.before if found.drawn else ():
+        age, sex, occupation, diagnosis = int(before[0]), before[1], before[4], before[5]
+        assert diagnosis != "childbirth" or (sex == "female" and 15 <= age <= 50)
+        assert diagnosis != "prostate disorder" or (sex == "male" and age > 45)
+        assert occupation != "retired" or age > 54
+        assert occupation != "preschool child" or age < 6
+
 
 def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
     data = reported.publication.made.data
@@ -37,9 +87,11 @@ def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
         tuple(domain.texts[code] for domain, code in zip(domains, codes, strict=True))
         for codes in np.column_stack((data.quasi, data.sensitive)).tolist()
     }
-    assert reported.examples.before
-    assert not people & set(reported.examples.before)
-    assert [*inspect.signature(make_up_examples).parameters] == ["folder"]
+    found = draw_examples(ReleaseFolder(reported.folder), NO_RULES)
+    assert found is not None
+    assert found.before
+    assert not people & set(found.before)
+    assert [*inspect.signature(make_up_examples).parameters] == ["folder", "knowledge"]
 
 
 def test_columns_are_put_together_at_random(reported: Reported) -> None:
@@ -53,17 +105,18 @@ def test_columns_are_put_together_at_random(reported: Reported) -> None:
 
 
 def test_rows_after_hold_the_rows_before(reported: Reported) -> None:
-    columns = reported.examples.columns
-    assert columns == ("age", "sex", "zip code", "admission_date", "occupation", "diagnosis")
-    assert len(reported.examples.before) == len(reported.examples.after) >= 3
-    for before, after in zip(reported.examples.before, reported.examples.after, strict=True):
+    found = draw_examples(ReleaseFolder(reported.folder), NO_RULES)
+    assert found is not None
+    assert found.columns == ("age", "sex", "zip code", "admission_date", "occupation", "diagnosis")
+    assert len(found.before) == len(found.after) >= 3
+    for before, after in zip(found.before, found.after, strict=True):
         low, _, high = after[0].partition("..")
         assert int(low) <= int(before[0]) <= int(high or low)
         assert after[1] == "*" or before[1] in after[1].split("|")
         assert "*" not in before[2]
         assert before[2].startswith(after[2].rstrip("*"))
         assert before[5] == after[5]
-    assert len({after[:5] for after in reported.examples.after}) == 1
+    assert len({after[:5] for after in found.after}) == 1
 
 
 @pytest.mark.parametrize(
@@ -75,9 +128,9 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
     schema = Schema(tuple(one for one in whole.attributes if one.role is not Role.CARRIED))
     made = la.publish(hospital(200, seed=2), schema=schema, model=model, algorithm=algorithm, seed=1)
     made.write(tmp_path / "out", report="brief")
-    found = make_up_examples(ReleaseFolder(tmp_path / "out"))
+    found = draw_examples(ReleaseFolder(tmp_path / "out"), NO_RULES)
     assert found is not None
-    assert found == make_up_examples(ReleaseFolder(tmp_path / "out"))
+    assert found == draw_examples(ReleaseFolder(tmp_path / "out"), NO_RULES)
     assert len(found.before) == len(found.after) == (3 if algorithm == "anatomy" else 5)
     for before, after in zip(found.before, found.after, strict=True):
         assert (before[:5] == after[:5]) == (algorithm != "ring")
@@ -87,7 +140,7 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
 
 def examples_of(release: Release, folder: Path) -> Examples | None:
     write_release(folder, release, manifest=MANIFEST)
-    return make_up_examples(ReleaseFolder(folder))
+    return draw_examples(ReleaseFolder(folder), NO_RULES)
 
 
 def published(release: Release) -> set[tuple[str, ...]]:
@@ -173,7 +226,7 @@ def test_values_of_a_perturbed_release_are_redrawn_by_its_matrix() -> None:
 
 def publish_examples(folder: Path, schema: Schema, model: str, algorithm: str) -> Examples | None:
     la.publish(hospital(60, seed=3), schema=schema, model=model, algorithm=algorithm).write(folder, report="brief")
-    return make_up_examples(ReleaseFolder(folder))
+    return draw_examples(ReleaseFolder(folder), NO_RULES)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +250,7 @@ def test_a_value_that_one_person_has_is_never_shown(tmp_path: Path) -> None:
         la.publish(
             table, qi=["job", "sex"], sensitive=["diagnosis"], model="l-diversity:3", algorithm="anatomy", seed=seed
         ).write(folder, report="brief")
-        made = make_up_examples(ReleaseFolder(folder))
+        made = draw_examples(ReleaseFolder(folder), NO_RULES)
         shown += made is not None
         assert made is None or not any("mayor" in row for row in (*made.before, *made.after))
     assert not shown  # with one other job, every row is one that the release shows
@@ -218,7 +271,7 @@ def test_a_cell_that_may_hide_too_many_values_has_no_examples(tmp_path: Path) ->
     income = Attribute(name="income", role=Role.QUASI, taxonomy={"intervals": [10_000_000]})
     schema = Schema((income, *Schema.of(qi=["x"], sensitive=["diagnosis"]).sensitive))
     la.publish(table, schema=schema, model="k-anonymity:9", algorithm="mondrian").write(tmp_path / "out", report="full")
-    assert json.loads((tmp_path / "out" / "report.json").read_text())["examples"] is None
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["examples"]["drawn"] is False
     assert la.verify(table, tmp_path / "out").passed
 
 

@@ -69,7 +69,7 @@ def test_identifiers_are_refused_in_every_role_and_never_shown(roles: Any) -> No
 def test_a_statement_publishes_them_and_is_repeated(tmp_path: Path) -> None:
     table = people(note=[SECRET if row == 7 else "fine" for row in range(40)])
     asked: dict[str, Any] = {"qi": ["age"], "sensitive": "ill", "carry": ["note"], "model": "k-anonymity:2"}
-    made = la.publish(table, keep_identifiers=["note"], algorithm="mondrian", **asked)
+    made = la.publish(table, keep_identifiers=["note"], carry_anyway=["note"], algorithm="mondrian", **asked)
     assert any("you state that they identify nobody" in note for note in made.notes)
     made.write(tmp_path / "release")
     for name in ("README.txt", "report.html"):

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 N_ROWS, PART_ROWS = 4000, 1000
-SCHEMA = Schema.of(qi=["age", "sex", "zip code", "admission_date"], sensitive=["diagnosis"], carry=["length_of_stay"])
+SCHEMA = set_cells(
+    Schema.of(qi=["age", "sex", "zip code", "admission_date"], sensitive=["diagnosis"], carry=["length_of_stay"]),
+    carry_anyway="length_of_stay",
+)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from lookalike.apps.samples import hospital
 from lookalike.audit import joining
 from lookalike.audit.parts import PartAudit
 from lookalike.data.contracts import Boxes
+from lookalike.data.frequent_values import set_cells
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_columns import find_repeated
 from lookalike.data.person_settings import PersonSettings
@@ -46,7 +47,7 @@ from lookalike.publication.in_parts import publish_in_parts
 from lookalike.randomness import Randomness
 
 QI = ["age", "sex", "zip code"]
-SCHEMA = Schema.of(qi=QI, sensitive=["diagnosis"], carry=["row"], person="patient")
+SCHEMA = set_cells(Schema.of(qi=QI, sensitive=["diagnosis"], carry=["row"], person="patient"), carry_anyway="row")
 CHECKED = ("groups:effort=fast", "mondrian", "mondrian-strict")
 
 

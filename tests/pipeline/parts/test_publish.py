@@ -19,6 +19,7 @@ from lookalike.algorithms.mondrian import Mondrian
 from lookalike.algorithms.shared.method import Grouping, Method
 from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Boxes, Undivided
+from lookalike.data.frequent_values import set_cells
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.release import Grouped, Ranges
@@ -40,7 +41,7 @@ from lookalike.randomness import Randomness
 
 QI = ["age", "sex", "zip code"]
 PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])
-CARRYING = Schema.of(qi=QI, sensitive=["diagnosis"], carry=["length_of_stay"])
+CARRYING = set_cells(Schema.of(qi=QI, sensitive=["diagnosis"], carry=["length_of_stay"]), carry_anyway="length_of_stay")
 
 
 @pytest.fixture(scope="module")

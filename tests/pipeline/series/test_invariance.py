@@ -318,6 +318,7 @@ def test_made_up_rows_carry_what_a_row_with_the_value_carries(tmp_path: Path) ->
             qi=QI,
             sensitive="diagnosis",
             carry=["ward"],
+            carry_anyway=["ward"],
             person="patient",
             model="l-diversity:3",
             series="wards",

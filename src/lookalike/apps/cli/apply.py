@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lookalike.apps.cli.options import (
+    CARRY_ANYWAY,
     JSON,
     SAFE_CSV,
     model_option,
@@ -41,6 +42,7 @@ from lookalike.data.adversary import ADVERSARIES
 @click.option("--household", metavar="COLUMN", help="The column that identifies households; promises count households.")
 @person_options
 @series_options
+@CARRY_ANYWAY
 @click.option(
     "--out",
     required=True,

@@ -8,6 +8,7 @@ import click
 
 from lookalike.apps.cli.options import (
     JSON,
+    KNOWLEDGE,
     SUPPRESSED,
     column_list,
     column_options,
@@ -42,6 +43,12 @@ from lookalike.evaluation.plain import json_text
     callback=lambda context, option, given: None if given is None else given == "known",
     help="Whether an attacker may know how many rows a person has; by default as the release states.",
 )
+@KNOWLEDGE
+@column_list(
+    "--knows-carried",
+    help="Carried columns that the attacker knows of a person besides the quasi-identifiers; promises are judged on "
+    "groups that they split.",
+)
 @column_list("--ignore", help="Columns of RELEASE without a role that may stay unchecked; the verdict names them.")
 @SUPPRESSED
 @reading_options
@@ -54,6 +61,8 @@ def audit(
     rows_are_persons: bool,
     number_known: bool | None,
     ignore: tuple[str, ...],
+    knows_carried: tuple[str, ...],
+    knowledge: str | None,
     suppressed: int,
     as_json: bool,
     **options: Any,
@@ -72,6 +81,8 @@ def audit(
             number_known=number_known,
             suppressed=suppressed,
             ignore=ignore,
+            knows_carried=knows_carried,
+            knowledge=knowledge,
             progress=progress,
             **asked,
         )

@@ -227,7 +227,8 @@ def _commands_to_publish(
 
 
 def _role_flags(schema: Schema) -> Iterator[str]:
-    for flag, attributes in (("--qi", schema.quasi), ("--sensitive", schema.sensitive), ("--carry", schema.carried)):
+    # Carried columns are left to the user: most are refused unless nobody outside knows their values.
+    for flag, attributes in (("--qi", schema.quasi), ("--sensitive", schema.sensitive)):
         if attributes:
             yield from (flag, ",".join(_quote_name(attribute.name) for attribute in attributes))
     for attribute in (schema.person, schema.household):
@@ -256,6 +257,8 @@ def _cell_flags(options: Mapping[str, Any]) -> Iterator[str]:
         yield from ("--longest-set", str(options["longest_set"]))
     if options["keep_identifiers"]:
         yield from ("--keep-identifiers", ",".join(map(_quote_name, options["keep_identifiers"])))
+    if options["carry_anyway"]:
+        yield from ("--carry-anyway", ",".join(map(_quote_name, options["carry_anyway"])))
 
 
 def _quote_name(name: str) -> str:

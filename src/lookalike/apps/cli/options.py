@@ -128,6 +128,11 @@ KEEP_IDENTIFIERS = column_list(
     help="Columns to publish although their values hold e-mail addresses, phone numbers, names of persons or the like: "
     "you state that they identify nobody, and the release says so.",
 )
+CARRY_ANYWAY = column_list(
+    "--carry-anyway",
+    help="Carried columns to publish although somebody who knows their values would find persons by them: you state "
+    "that nobody outside knows these values, and the release says so.",
+)
 cell_options = options_together(
     click.option(
         "--frequent",
@@ -143,8 +148,27 @@ cell_options = options_together(
         help="Values that a cell lists at most; a cell that would list more becomes *. 0: any number; by default 100.",
     ),
     KEEP_IDENTIFIERS,
+    CARRY_ANYWAY,
 )
 """What cells may show; `schema_from` puts it into the schema."""
+KNOWLEDGE = click.option(
+    "--knowledge",
+    callback=lambda context, option, given: _find_rules(given),
+    metavar="FILE",
+    help="Rules that everybody knows, as {who: {sex: male}, never: {diagnosis: childbirth}}: promises must also hold "
+    "for someone who uses them. sample: the rules of the bundled hospital.",
+)
+
+
+def _find_rules(given: str | None) -> str | None:
+    """The file of rules; of the bundled sample by its name."""
+    if given != "sample":
+        return given
+    from lookalike.apps import samples
+
+    return str(samples.sample_knowledge())
+
+
 CONTRIBUTION = click.option(
     "--contribution",
     type=click.IntRange(min=1),
@@ -252,7 +276,8 @@ def schema_from(options: dict[str, Any]) -> Schema:
     named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
     columns = {name: options.pop(name) for name in named}
     columns["coarsen"] = _coarsening_from(options.pop("rounded"), options.pop("coarsen"))
-    cells = {name: options.pop(name) for name in ("frequent", "longest_set", "keep_identifiers") if name in options}
+    of_cells = ("frequent", "longest_set", "keep_identifiers", "carry_anyway")
+    cells = {name: options.pop(name) for name in of_cells if name in options}
     return set_cells(Schema.of(options.pop("schema_file") or None, **columns), **cells)
 
 
@@ -337,6 +362,7 @@ def print_published(publication: Publication, *, safe_csv: bool) -> None:
 
 _LOCAL, SPARK = _BACKENDS = ("local", "spark")
 _NOT_IN_PARTS = {
+    "knowledge": "--knowledge is held against a release in one piece",
     "private": "--private keeps which record became which row of one table, and parts are made without such a list",
     "pdf": "--pdf prints the full report, which is not made for parts",
     "safe_csv": "--safe-csv is not known to those who write the parts",

@@ -10,6 +10,7 @@ import click
 
 from lookalike.apps.cli.options import (
     JSON,
+    KNOWLEDGE,
     SAFE_CSV,
     SPARK,
     adversary_option,
@@ -71,6 +72,12 @@ class _Publish(click.Command):
 @click.argument("data", type=click.Path())
 @column_options
 @cell_options
+@KNOWLEDGE
+@click.option(
+    "--knowledge-report-only",
+    is_flag=True,
+    help="With --knowledge: publish also if a promise does not hold for someone who uses the rules, and report it.",
+)
 @model_option("A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.", required=True)
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
 @adversary_option("Whom the promise must hold against.")

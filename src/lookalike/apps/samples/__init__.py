@@ -17,7 +17,17 @@ from lookalike.apps.samples.drawing import to_csv
 from lookalike.apps.samples.hospital import hospital, hospital_schema
 from lookalike.errors import LookalikeError, RecipeError
 
-__all__ = ["census", "census_schema", "hospital", "hospital_schema", "main", "sample_schema", "sample_table", "to_csv"]
+__all__ = [
+    "census",
+    "census_schema",
+    "hospital",
+    "hospital_schema",
+    "main",
+    "sample_knowledge",
+    "sample_schema",
+    "sample_table",
+    "to_csv",
+]
 
 
 def sample_table() -> Path:
@@ -30,6 +40,11 @@ def sample_schema() -> Path:
     return Path(str(resources.files("lookalike.apps.samples") / "hospital-schema.yaml"))
 
 
+def sample_knowledge() -> Path:
+    """Where the rules of common knowledge about that table lie (YAML)."""
+    return Path(str(resources.files("lookalike.apps.samples") / "hospital-knowledge.yaml"))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 written, 2 refused."""
     parser = argparse.ArgumentParser(prog="python -m lookalike.samples", description="Write a table about nobody.")
@@ -39,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--occupation", default="census", help="census sample: census, uniform or zipf:EXPONENT")
     parser.add_argument("--out", type=Path, required=True, help="the CSV file to write")
     parser.add_argument("--schema", type=Path, help="also write the matching schema to this file")
+    parser.add_argument("--knowledge", type=Path, help="hospital: also write rules of common knowledge to this file")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.sample == "hospital":
@@ -49,6 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         to_csv(table, chosen.out)
         if chosen.schema is not None:
             chosen.schema.write_text(schema.to_yaml(), encoding="utf-8")
+        if chosen.knowledge is not None:
+            if chosen.sample != "hospital":
+                raise RecipeError("There are rules for the hospital alone. Leave --knowledge out.")
+            chosen.knowledge.write_text(sample_knowledge().read_text(encoding="utf-8"), encoding="utf-8")
     except (LookalikeError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

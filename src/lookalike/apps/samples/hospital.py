@@ -203,7 +203,14 @@ def hospital_schema() -> Schema:
             ),
             Attribute(name="occupation", role=quasi, kind=Kind.CATEGORICAL, type=text, taxonomy=occupations),
             Attribute(name="diagnosis", role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=text, taxonomy=diagnoses),
-            Attribute(name="length_of_stay", role=Role.CARRIED, kind=Kind.NUMERIC, type=ValueType.INTEGER),
+            Attribute(
+                name="length_of_stay",
+                role=Role.CARRIED,
+                kind=Kind.NUMERIC,
+                type=ValueType.INTEGER,
+                # The patients are invented: nobody knows how long any of them stayed.
+                carry_anyway=True,
+            ),
         )
     )
 

@@ -75,6 +75,7 @@ def describe_columns(project: Project) -> dict[str, Any]:
                 "order": None if attribute.order is None else list(attribute.order),
                 "longest_set": attribute.longest_set,
                 "keep_identifiers": attribute.keep_identifiers,
+                "carry_anyway": attribute.carry_anyway,
                 "identifiers": _describe_identifiers(column, attribute),
                 "coarsen": "" if attribute.prepare is None else print_coarsening(attribute.prepare),
                 "histogram": histogram(column),
@@ -227,6 +228,7 @@ def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
     role = _member(Role, column.role, column.name, "role")
     longest = before.longest_set if column.longest_set is None else column.longest_set
     keeps = before.keep_identifiers if column.keep_identifiers is None else column.keep_identifiers
+    anyway = before.carry_anyway if column.carry_anyway is None else column.carry_anyway
     prepare = before.prepare if column.coarsen is None else parse_rules(column.coarsen)
     if column.coarsen is None and role not in (Role.SENSITIVE, Role.CARRIED):
         prepare = None
@@ -240,6 +242,7 @@ def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
         prepare=prepare,
         longest_set=longest,
         keep_identifiers=keeps,
+        carry_anyway=anyway and role is Role.CARRIED,
     )
 
 

@@ -42,6 +42,9 @@ class ColumnSettings(Input):
     """How many values a cell lists at most; 0: any number; left out: as it was."""
     keep_identifiers: bool | None = None
     """Whether the column is published although its values hold identifiers; left out: as it was."""
+    carry_anyway: bool | None = None
+    """Whether a carried column is published although somebody who knows its values would find persons by them; left
+    out: as it was."""
     coarsen: Text | None = None
     """How a sensitive or carried column is published coarser, as `round:1000, top:90000`; empty: not at all; left
     out: as it was."""

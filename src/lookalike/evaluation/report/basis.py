@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
+from lookalike.audit import Audit, CarriedRisk, Conditioned, Examined, measure_carried, public_audit, shows_beliefs
 from lookalike.data.cell_kinds import describe_cells
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
@@ -112,6 +112,12 @@ class Basis:
     """What the command says about the ends of ranges."""
     series: str | None = None
     """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
+    carried: tuple[CarriedRisk, ...] = ()
+    """What somebody achieves who knows no carried column, one, or all."""
+    rules: tuple[str, ...] = ()
+    """Rules of common knowledge that promises were held against, in words."""
+    conditioned: tuple[Conditioned, ...] = ()
+    """The promises held against somebody who uses them."""
     control: tuple[str, ...] = ()
     """What the command says about a control group."""
     cells: Mapping[str, str] = field(default_factory=dict)
@@ -163,9 +169,18 @@ class Basis:
             numbers=(),
             ends_sentence="",
             ends=(),
+            # What rules exclude depends on the quasi-identifiers of all records.
+            rules=(),
+            conditioned=(),
+            carried=self._public_carried(by_classes=shown and not self.audit.n_dummies),
             control=(),
             internal=False,
         )
+
+    def _public_carried(self, *, by_classes: bool) -> tuple[CarriedRisk, ...]:
+        """What the published rows show of carried columns: how many are alone with their value in a class."""
+        found = (risk.public(by_classes=by_classes) for risk in self.carried)
+        return tuple(risk for risk in found if risk is not None)
 
     @classmethod
     def of(cls, made: Made, series: str | None = None) -> Basis:
@@ -198,6 +213,9 @@ class Basis:
             loss_by_column=made.loss_by_column,
             ranges=made.ranges,
             persons=state_persons(made.recipe),
+            carried=made.carried,
+            rules=() if made.recipe.knowledge is None else tuple(map(str, made.recipe.knowledge.rules)),
+            conditioned=made.conditioned,
             **known,
         )
 
@@ -232,6 +250,7 @@ class Basis:
             ranges=ShownRanges.of(release),
             series=series,
             persons=persons,
+            carried=measure_carried(examined, candidates=False) if shown else (),
             cells=describe_cells(release),
         )
 

@@ -11,7 +11,6 @@ import datetime
 import json
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +19,7 @@ from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Release
-from lookalike.errors import LookalikeError, quoted
+from lookalike.errors import quoted
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples, make_up_examples
@@ -78,8 +77,7 @@ def read_documents(opened: ReleaseFolder, data: Microdata) -> Documents | None:
     examples = None
     # A brief report has none.
     if (_parse_object(contents.get(REPORT, b"")) or {}).get("examples") is not None:
-        with suppress(LookalikeError):
-            examples = make_up_examples(opened)
+        examples = make_up_examples(opened)
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
     same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
     return Documents(manifest.title, contents, examples, same_types, manifest.series)

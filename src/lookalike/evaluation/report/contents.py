@@ -18,6 +18,7 @@ from typing import Any
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import Finding
 from lookalike.data.microdata import Domain
@@ -28,7 +29,9 @@ from lookalike.errors import quoted
 from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
+from lookalike.evaluation.report.carried import CarriedLine, list_carried
 from lookalike.evaluation.report.examples import Examples
+from lookalike.evaluation.report.knowledge import RuledLine, list_ruled
 from lookalike.evaluation.report.page import draw_pictures, to_html
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.files.identifiers.values import state_kept
@@ -105,9 +108,17 @@ class Report:
     most_rows: int | None = None
     """The most rows of a person that are published; None: all."""
     states_persons: bool = False
+    """Whether it is the publisher alone who says that each row is a different person."""
     states_identifiers: str | None = None
     """What the publisher states of columns whose values hold identifiers."""
-    """Whether it is the publisher alone who says that each row is a different person."""
+    states_carried: str | None = None
+    """What the publisher states of carried columns."""
+    carried: tuple[CarriedLine, ...] = ()
+    """What carried columns reveal to somebody who knows them, none first."""
+    rules: tuple[str, ...] = ()
+    """Rules of common knowledge that promises were held against. For the owner."""
+    with_rules: tuple[RuledLine, ...] = ()
+    """The promises held against somebody who uses the rules. For the owner."""
     numbers: tuple[str, ...] = ()
     """How many persons and rows the original has. For the owner."""
     against_rows: str | None = None
@@ -171,7 +182,11 @@ class Report:
             known=None if basis.unit is None else basis.unit.known,
             most_rows=None if basis.persons is None else basis.persons.settings.most_rows,
             states_persons=basis.persons is not None and basis.persons.settings.rows_are_persons,
-            states_identifiers=state_kept(basis.domains.all),
+            states_identifiers=state_kept(domain.attribute for domain in basis.domains.all),
+            states_carried=state_carried(domain.attribute for domain in basis.domains.carried),
+            carried=list_carried(basis),
+            rules=basis.rules,
+            with_rules=list_ruled(basis),
             numbers=basis.numbers,
             against_rows=_compare_with_rows(basis, evaluation),
             cautions=_cautions(basis),
@@ -225,6 +240,10 @@ _LEFT_OUT_IF_EMPTY = (
     "most_rows",
     "states_persons",
     "states_identifiers",
+    "states_carried",
+    "carried",
+    "rules",
+    "with_rules",
     "numbers",
     "against_rows",
     "ends_sentence",

@@ -1,6 +1,11 @@
 """Made-up people before and after: what a release does to rows, without showing a single real one.
 
-They follow from the release alone, as any reader could make them; no method runs. Every quasi-identifier is shuffled
+Without rules of common knowledge they are a fixed example for each form of release: invented people with columns of
+their own, the same in every report, so that they say nothing about any table.
+
+With rules they are drawn from the release, and people who contradict a rule (a retired man of 42 with childbirth) are
+left out. Drawn people follow from the release and the rules alone, as any reader with the rules could make them; no
+method runs. Every quasi-identifier is shuffled
 (over groups, where there are groups) or drawn by itself, so that values and cells stand together that did not before.
 Then
 
@@ -20,8 +25,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.knowledge import Knowledge, break_rules
 from lookalike.data.microdata import Codes, Domain, texts_of
-from lookalike.data.release import COUNTERFEITS, Bucketized, Extents, Grouped, Perturbed, Ranges, Release, take
+from lookalike.data.release import COUNTERFEITS, Bucketized, Extents, Grouped, Matched, Perturbed, Ranges, Release, take
 from lookalike.data.taxonomy import MISSING, ROOT
 from lookalike.data.worlds import World, bounds_of, draw_rows, pick_dummies
 from lookalike.errors import DataError
@@ -45,6 +51,35 @@ class Examples:
     columns: tuple[str, ...]
     before: tuple[tuple[str, ...], ...]
     after: tuple[tuple[str, ...], ...]
+    drawn: bool = False
+    """Whether they were drawn from the release; otherwise they are the same in every report."""
+
+
+_COLUMNS = ("age", "sex", "district", "illness")
+_PEOPLE = (
+    ("34", "female", "north 1", "asthma"),
+    ("36", "female", "north 3", "influenza"),
+    ("37", "male", "north 1", "diabetes"),
+    ("38", "female", "north 2", "migraine"),
+    ("39", "male", "north 3", "appendicitis"),
+)
+_RANGES = ("34..37", "34..38", "36..39", "36..39", "34..39")
+_REDRAWN = ("asthma", "diabetes", "diabetes", "influenza", "appendicitis")
+
+
+def show_invented(form: str) -> Examples:
+    """The fixed example of what a form of release does."""
+    ills = [ill for *_, ill in _PEOPLE]
+    known = [person[:3] for person in _PEOPLE]
+    if form == Bucketized.form:
+        after = [(*person, "one of: " + ", ".join(sorted(ills))) for person in known]
+    elif form == Perturbed.form:
+        after = [(*person, ill) for person, ill in zip(known, _REDRAWN, strict=True)]
+    elif form == Matched.form:
+        after = [(ages, "female|male", "north 1|north 2|north 3", ill) for ages, ill in zip(_RANGES, ills, strict=True)]
+    else:
+        after = [("34..39", "female|male", "north 1|north 2|north 3", ill) for ill in ills]
+    return Examples(_COLUMNS, _PEOPLE, tuple(after))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +93,19 @@ class Mixture:
     """[rows, quasi-identifiers] the row of the real release that has the cell."""
 
 
-def make_up_examples(folder: ReleaseFolder) -> Examples | None:
-    """A few rows before and after; None if chance put together only combinations that the release shows, or if a cell
-    may hide too many values to draw from.
+def make_up_examples(folder: ReleaseFolder, knowledge: Knowledge | None = None) -> Examples:
+    """A few rows before and after: with rules drawn from the release, otherwise the fixed ones.
 
-    They depend on the published tables alone, so that an audit can make them again.
+    They depend on the published tables and the rules alone, so that an audit can make them again. The fixed ones also
+    serve where chance puts together only people whom the release shows or the rules exclude, or where a cell may hide
+    too many values to draw from.
     """
+    drawn = None if knowledge is None else draw_examples(folder, knowledge)
+    return show_invented(folder.manifest.form) if drawn is None else drawn
+
+
+def draw_examples(folder: ReleaseFolder, knowledge: Knowledge) -> Examples | None:
+    """A few rows drawn from the release, before and after; None if there are none to show."""
     manifest = folder.manifest
     paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
     digests = "".join(digest_of(folder.path / path) for path in sorted(paths))
@@ -73,7 +115,9 @@ def make_up_examples(folder: ReleaseFolder) -> Examples | None:
     except DataError:
         return None
     people = make_up_people(release, rng)
-    rows = _pick_rows(release, people.before, rng)
+    world = people.before
+    absurd = break_rules(knowledge, release.domains, world.quasi, world.sensitive)
+    rows = _pick_rows(release, people.before, absurd, rng)
     if not len(rows):
         return None
     domains = (*release.domains.quasi, *release.domains.sensitive)
@@ -81,7 +125,10 @@ def make_up_examples(folder: ReleaseFolder) -> Examples | None:
     before = [_before(domain, codes[:, place], rng.child("before", place)) for place, domain in enumerate(domains)]
     after = [*_known_after(folder, people, rows), *_values_after(people.after, rows)]
     return Examples(
-        tuple(domain.name for domain in domains), tuple(zip(*before, strict=True)), tuple(zip(*after, strict=True))
+        tuple(domain.name for domain in domains),
+        tuple(zip(*before, strict=True)),
+        tuple(zip(*after, strict=True)),
+        True,
     )
 
 
@@ -129,9 +176,9 @@ def _redraw(codes: Codes, weights: NDArray[np.int64], rng: Randomness) -> Rows:
     return redrawn
 
 
-def _pick_rows(release: Release, people: World, rng: Randomness) -> Rows:
-    """Rows of the smallest group or bucket of which all can be shown, or else most; of other forms any."""
-    shown = ~(_find_published(release, people.quasi, rng.child("sums")) | _find_unique(release, people.quasi))
+def _pick_rows(release: Release, people: World, absurd: NDArray[np.bool_], rng: Randomness) -> Rows:
+    """Plausible rows of the smallest group or bucket of which all can be shown, or else most; of other forms any."""
+    shown = ~(_find_published(release, people.quasi, rng.child("sums")) | _find_unique(release, people.quasi) | absurd)
     if release.withheld.n_dummies:
         shown &= ~pick_dummies(release, people, rng)
     rows: Rows = np.flatnonzero(shown).astype(np.int64)

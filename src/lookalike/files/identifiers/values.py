@@ -175,9 +175,9 @@ def refuse_identifiers(domains: Domains | Sequence[Domain]) -> tuple[str, ...]:
     return tuple(one.sentence for one in found)
 
 
-def state_kept(domains: Iterable[Domain]) -> str | None:
+def state_kept(attributes: Iterable[Attribute]) -> str | None:
     """What a release says of columns whose identifiers were kept; None if there are none."""
-    names = [quoted(one.name) for one in domains if one.attribute.keep_identifiers]
+    names = [quoted(one.name) for one in attributes if one.keep_identifiers]
     if not names:
         return None
     return (

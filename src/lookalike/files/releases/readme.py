@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
 from lookalike.data.release import Grouped, Matched, Release, has_open_ends
+from lookalike.data.schema import Schema
 from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
@@ -94,8 +96,19 @@ _FORM_SENTENCES = {
 }
 
 
-def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
-    """The text of README.txt, for the person who receives the release."""
+def readme(
+    release: Release,
+    manifest: Manifest,
+    tables: Tables,
+    files: Sequence[str],
+    parts: Parts,
+    schema: Schema | None = None,
+) -> str:
+    """The text of README.txt, for the person who receives the release.
+
+    `schema`: all published columns, where `release` was read without some of them.
+    """
+    attributes = [domain.attribute for domain in release.domains.all] if schema is None else schema.attributes
     lines = [manifest.title, "=" * len(manifest.title), ""]
     if manifest.description:
         lines += [manifest.description, ""]
@@ -128,8 +141,10 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     if manifest.persons is not None:
         lines += ["", *(f"  {sentence}" for sentence in manifest.persons.sentences())]
-    if (kept := state_kept(release.domains.all)) is not None:
+    if (kept := state_kept(attributes)) is not None:
         lines += ["", f"  {kept}"]
+    if (stated := state_carried(attributes)) is not None:
+        lines += ["", f"  {stated}"]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     if manifest.series is not None:
         lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]

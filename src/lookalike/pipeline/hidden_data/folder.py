@@ -95,7 +95,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
     wanted = {
         DESCRIPTOR: descriptor(release, plain, manifest.tables, names, manifest.parts),
         SCHEMA: opened.schema.to_yaml(),
-        README: readme(release, plain, manifest.tables, names, manifest.parts),
+        README: readme(release, plain, manifest.tables, names, manifest.parts, opened.schema),
     }
     if isinstance(release, Bucketized):
         wanted[VIEWS] = views(manifest.tables, in_parts=bool(manifest.parts))

@@ -25,6 +25,7 @@ _FLAGS = {
     "others": "that further values are one",
     "missing": "that values may be missing",
     "keep_identifiers": "that e-mail addresses, phone numbers or names identify nobody",
+    "carry_anyway": "that nobody outside knows the values",
 }
 _NAMES = {
     "low": "least value",
@@ -102,6 +103,7 @@ def _merge(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]
         missing=published.missing,
         longest_set=published.longest_set,
         keep_identifiers=published.keep_identifiers,
+        carry_anyway=published.carry_anyway,
     )
     for part in _DESCRIBED:
         theirs, yours = getattr(published, part), getattr(given, part)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms import ALGORITHMS
-from lookalike.audit import PartAudit, audit_part
+from lookalike.audit import PartAudit, audit_part, join_carried
 from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Boxes, Metric, PrivacyModel, Promise, Slices
@@ -52,6 +52,7 @@ from lookalike.metrics.shared.cells import loss_by_column
 from lookalike.metrics.shared.losses import PartLosses, ShownRanges, join_losses
 from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.carried import refuse_carried
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons
@@ -154,6 +155,8 @@ def run_in_parts(
                 "Publish a copy that nobody writes to. Nothing is written."
             )
         refuse_failed(found.audit, algorithm)
+        risks = join_carried([part.audit.carried for part in done])
+        known = refuse_carried(risks, seen.data.domains)
         losses, by_column = join_losses([part.losses for part in done], work.metrics)
         if found.audit.n_persons is not None and found.sizes:
             losses |= measure_sizes(found.sizes)
@@ -176,12 +179,19 @@ def run_in_parts(
         ranges=ShownRanges.join([part.losses.shown for part in done]),
         notes=notes_on(
             prepared,
-            (f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *not_joined, *describe_ends(ends)),
+            (
+                *known,
+                f"Made in {counted(len(done), 'part')}. {cutting.why}",
+                *remarks,
+                *not_joined,
+                *describe_ends(ends),
+            ),
             by_column,
             found.audit.n_suppressed,
         ),
         seconds=watch.seconds,
         ends=ends,
+        carried=risks,
         parts=tuple(part.written for part in done),
         bare=skeleton(seen, algorithm.form, found.withheld, done[0].randomizers),
         options=tuple(options),

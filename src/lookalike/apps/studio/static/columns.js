@@ -60,6 +60,7 @@
         row.dataset.settings = JSON.stringify({
           role: now.role, kind: now.kind, weight: now.weight, taxonomy: now.taxonomy,
           longest_set: now.longest_set, keep_identifiers: now.keep_identifiers,
+          carry_anyway: now.carry_anyway,
         });
         part(row, "coarsen").value = now.coarsen;
         refuse(row, "");
@@ -148,6 +149,7 @@
     const name = event.target.name;
     if (name === "role" || name === "kind" || name === "form") arrange(row);
     if (name === "keeps") save(row, { keep_identifiers: event.target.checked });
+    if (name === "anyway") save(row, { carry_anyway: event.target.checked });
     if (name === "longest") save(row, { longest_set: event.target.value === "" ? 100 : Number(event.target.value) });
     if (name === "role" && event.target.value) save(row, { role: event.target.value });
     if (name === "coarsen") save(row, { coarsen: event.target.value });

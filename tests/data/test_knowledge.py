@@ -1,0 +1,135 @@
+"""Rules of common knowledge: how they are written, whom they speak of, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from lookalike.apps.samples import hospital, hospital_schema, sample_knowledge
+from lookalike.data.knowledge import Condition, Knowledge, Rule, as_knowledge, break_rules, sort_into_kinds
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
+from lookalike.errors import DataError
+from lookalike.files.tables import read_columns
+
+TEXT = """
+knowledge: 1
+rules:
+- who: {sex: male}
+  never: {ill: birth}
+- who: {age: {to: 14}, sex: [female, other]}
+  never: {ill: [birth, gout]}
+- who: {born: {from: 2000-01-01}}
+  never: {ill: gout}
+"""
+
+
+def table(**changed: list[object]) -> Microdata:
+    columns: dict[str, list[object]] = {
+        "age": [10, 14, 15, 40],
+        "sex": ["female", "female", "female", "male"],
+        "born": ["1990-01-01", "2000-01-01", "2001-05-05", "1980-01-01"],
+        "ill": ["flu", "flu", "birth", "gout"],
+    }
+    frame = pl.DataFrame(columns | changed).with_columns(pl.col("born").str.to_date())
+    schema = Schema.of(qi=["age", "sex", "born"], sensitive="ill")
+    return Microdata.encode(read_columns(frame, schema), schema)
+
+
+def test_rules_are_read_as_they_are_meant() -> None:
+    read = Knowledge.from_yaml(TEXT)
+    assert read.rules[0] == Rule((Condition("sex", ("male",)),), (Condition("ill", ("birth",)),))
+    assert str(read.rules[1]) == "age up to 14, sex female or other: never ill birth or gout"
+    assert str(read.rules[2]) == "born from 2000-01-01: never ill gout"
+    assert Knowledge.from_yaml(json.dumps(read.to_plain())) == read
+
+
+def test_kinds_are_what_people_cannot_have() -> None:
+    data = table()
+    kinds = sort_into_kinds(Knowledge.from_yaml(TEXT), data)
+    texts = data.domains.sensitive[0].texts
+    cannot = [
+        {texts[code] for code in np.flatnonzero(~kinds.possible[0][kind]).tolist()} for kind in kinds.kind_of_record
+    ]
+    assert cannot == [{"birth", "gout"}, {"birth", "gout"}, {"gout"}, {"birth"}]
+    assert kinds.n_kinds == 3
+    assert kinds.allow(data.sensitive[:1]).shape == (3, 1)
+    assert kinds.notes == ()
+
+
+def test_rules_that_are_wrong_are_refused_with_their_number() -> None:
+    with pytest.raises(DataError, match=r"Rule 1 \(sex male: never ill birth\) is not true of this table: 1 record"):
+        sort_into_kinds(Knowledge.from_yaml(TEXT), table(ill=["flu", "flu", "flu", "birth"]))
+
+
+def test_rules_without_effect_are_named() -> None:
+    text = """
+rules:
+- who: {town: A}
+  never: {ill: flu}
+- who: {sex: unknown}
+  never: {ill: flu}
+- who: {sex: male}
+  never: {ill: [birht]}
+- who: {sex: male}
+  never: {job: midwife}
+"""
+    notes = " ".join(sort_into_kinds(Knowledge.from_yaml(text), table()).notes)
+    assert '"town" is no quasi-identifier of the release' in notes
+    assert 'no value of "sex" is meant by it' in notes
+    assert '"ill" has no value "birht"' in notes
+    assert "the release lacks their columns: rule 4" in notes
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rules: 3", "must be a list"),
+        ("- a", "must be a mapping"),
+        ("rules: []", "must be a mapping"),
+        ("knowledge: 2\nrules: [{who: {a: b}, never: {c: d}}]", "version 2"),
+        ("rules: [{who: {a: b}}]", "rule 1: a rule has who and never"),
+        ("rules: [{who: {}, never: {c: d}}]", "rule 1, who: it must name columns"),
+        ("rules: [{who: {a: {above: 3}}, never: {c: d}}]", "a range of"),
+        ("rules: [{who: {a: []}, never: {c: d}}]", "needs a value"),
+        ("rules: [", "is not valid YAML"),
+    ],
+)
+def test_texts_that_are_no_rules_are_refused(text: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        Knowledge.from_yaml(text)
+
+
+def test_an_end_without_a_place_is_refused() -> None:
+    rule = Knowledge.from_yaml("rules: [{who: {age: {to: old}}, never: {ill: flu}}]")
+    with pytest.raises(DataError, match='"old" as an end of "age"'):
+        sort_into_kinds(rule, table())
+
+
+def test_the_hospital_keeps_its_rules() -> None:
+    schema = hospital_schema()
+    data = Microdata.encode(hospital(3000, seed=5), schema)
+    rules = as_knowledge(sample_knowledge())
+    assert rules is not None
+    kinds = sort_into_kinds(rules, data)
+    assert len(kinds.rules) == 5
+    assert kinds.notes == ()
+    assert not break_rules(rules, data.domains, data.quasi, data.sensitive).any()
+    # Groups of a taxonomy are values, too: no child of five works in an office.
+    ages, jobs = (
+        next(i for i, one in enumerate(data.domains.quasi) if one.name == name) for name in ("age", "occupation")
+    )
+    quasi = data.quasi.copy()
+    quasi[0, ages] = data.domains.quasi[ages].texts.index("4")
+    quasi[0, jobs] = data.domains.quasi[jobs].texts.index("lawyer")
+    assert break_rules(rules, data.domains, quasi, data.sensitive)[0]
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(DataError, match="Cannot read the rules"):
+        Knowledge.load(Path("nowhere.yaml"))
+    assert as_knowledge(None) is None
