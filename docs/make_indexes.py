@@ -141,7 +141,7 @@ def links_of(family: str) -> Callable[[str], str]:
 
 
 def navigation_of(family: str) -> Callable[[str], str]:
-    return lambda old: "".join(f"      - {family}/{name}.md\n" for name in pages_of(family))
+    return lambda old: "".join(f"          - {family}/{name}.md\n" for name in pages_of(family))
 
 
 def decisions() -> list[Path]:
@@ -155,7 +155,7 @@ def decision_list(old: str) -> str:
 
 
 def decision_navigation(old: str) -> str:
-    return "".join(f"      - decisions/{page.name}\n" for page in decisions())
+    return "".join(f"          - decisions/{page.name}\n" for page in decisions())
 
 
 def layers(old: str) -> str:
@@ -176,7 +176,7 @@ def counts(old: str) -> str:
 
 REGIONS: dict[str, dict[str, Callable[[str], str]]] = {
     "README.md": {"counts": counts},
-    "docs/index.md": {**{family: links_of(family) for family in MEMBERS}, "decisions": decision_list},
+    "docs/map.md": {**{family: links_of(family) for family in MEMBERS}, "decisions": decision_list},
     "docs/models.md": {"models": model_table},
     "docs/algorithms.md": {"algorithms": algorithm_table},
     "docs/attacks.md": {"attacks": attack_table},

@@ -128,6 +128,12 @@ def test_command_reference_is_current() -> None:
         assert all(f"`{option.opts[0]}" in page for option in command.params if option.param_type_name == "option")
 
 
+def test_api_reference_is_current() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert page == script("make_api_reference").reference(), "run python docs/make_api_reference.py"
+    assert [name for name in lookalike.__all__ if f"### {name.strip('_')}\n" not in page] == []
+
+
 def test_changelog_has_this_version() -> None:
     headings = headings_of(ROOT / "CHANGELOG.md")
     assert any(lookalike.__version__ in heading for heading in headings)
