@@ -82,14 +82,19 @@ def main() -> None:
             for promise, (models, key) in PROMISES.items():
                 for method in METHODS:
                     loss, cpu, used = publish(table, schema, models, method, folder)
-                    print(f"{promise:20} {table.stem:12} {'lookalike ' + used:60} {loss:7.4f} {'':7} {0:8.1%} {cpu:7.1f}", flush=True)
+                    print(
+                        f"{promise:20} {table.stem:12} {'lookalike ' + used:60} {loss:7.4f} {'':7} {0:8.1%} {cpu:7.1f}",
+                        flush=True,
+                    )
                 for system, metrics in peers.get((*key, table.stem), {}).items():
                     loss = metrics.get("gcp", float("nan"))
                     tight = metrics.get("gcp_class_tight", metrics.get("gcp_kept_rows", float("nan")))
                     rows = 100_000 if table.stem == "census100k" else 10_000
                     dropped = metrics.get("suppressed_fraction", 1 - metrics.get("rows_out", rows) / rows)
                     cpu = metrics.get("cpu_s", metrics.get("cpu_seconds", float("nan")))
-                    print(f"{promise:20} {table.stem:12} {system:60} {loss:7.4f} {tight:7.4f} {dropped:8.1%} {cpu:7.1f}")
+                    print(
+                        f"{promise:20} {table.stem:12} {system:60} {loss:7.4f} {tight:7.4f} {dropped:8.1%} {cpu:7.1f}"
+                    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An example for every public name, in the order of the API reference; the tests run them on the page, one after the other."""
+"""An example for every public name, in the order of the API reference; the tests run them on its page."""
 
 from __future__ import annotations
 
@@ -315,7 +315,8 @@ True
 True
 """,
     "Perturbed": """
->>> noisy = la.publish("patients.csv", qi="age", sensitive="diagnosis", model="beta-likeness:4", algorithm="perturbation")
+>>> noisy = la.publish("patients.csv", qi="age", sensitive="diagnosis", model="beta-likeness:4",
+...                    algorithm="perturbation")
 >>> isinstance(noisy.release, la.Perturbed)
 True
 """,

@@ -1,7 +1,7 @@
 """Writes docs/api.md from the public names: `python docs/make_api_reference.py`.
 
-Signatures, texts and fields come from the code, examples from api_examples.py beside this file. `tests/docs` compares the
-page with `reference()`, and runs its examples.
+Signatures, texts and fields come from the code, examples from api_examples.py beside this file. `tests/docs` compares
+the page with `reference()`, and runs its examples.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 import lookalike
 
 sys.path.insert(0, str(Path(__file__).parent))
-from api_examples import EXAMPLES, GROUPS  # noqa: E402
+from api_examples import EXAMPLES, GROUPS
 
 PAGE = Path(__file__).parent / "api.md"
 _OPENING = """# API reference
 
-Every public name, with an example that runs. This page is made from the code by `docs/make_api_reference.py`; do not edit it
-by hand. [Python](python.md) explains the same names by task.
+Every public name, with an example that runs. This page is made from the code by `docs/make_api_reference.py`; do not
+edit it by hand. [Python](python.md) explains the same names by task.
 """
 
 
@@ -81,7 +81,9 @@ def _signature(name: str, function: Any) -> str:
         said = "" if default is parameter.empty else f"={default!r}" if plain else "=..."
         words.append(f"{sign}{parameter.name}{said}")
     indent = " " * (len(name) + 1)
-    return "\n".join(textwrap.wrap(f"{name}({', '.join(words)})", 100, subsequent_indent=indent, break_long_words=False))
+    return "\n".join(
+        textwrap.wrap(f"{name}({', '.join(words)})", 100, subsequent_indent=indent, break_long_words=False)
+    )
 
 
 def _members(kind: type) -> Iterator[str]:

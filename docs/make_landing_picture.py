@@ -3,8 +3,8 @@
     python docs/make_landing_picture.py
 
 The 1,000 stays are published as the landing page shows, and one group of six is drawn: the one with the narrowest cells
-among those with two zip codes and at least four diagnoses, of people who are all unique in the sample. Both cards have a
-background and an edge, so they fit light and dark pages. `tests/docs` checks the cards against the sample.
+among those with two zip codes and at least four diagnoses, of people who are all unique in the sample. Both cards have
+a background and an edge, so they fit light and dark pages. `tests/docs` checks the cards against the sample.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def six_stays() -> tuple[Rows, Rows]:
     ]
     best: tuple[int, Rows, Rows] | None = None
     for group in cells.partition_by("group"):
-        before = [tuple(str(stays[name][table[name].codes[record]]) for name in COLUMNS) for record in sorted(group["record"])]
+        before = [
+            tuple(str(stays[name][table[name].codes[record]]) for name in COLUMNS) for record in sorted(group["record"])
+        ]
         ages = [int(row[0]) for row in before]
         zips = {row[2] for row in before}
         alone = all(everybody.count(row[:3]) == 1 for row in before)

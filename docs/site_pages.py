@@ -111,7 +111,9 @@ def _shown(output: dict[str, Any]) -> str:
     if "image/svg+xml" in data:
         # A line that is empty would end the block of HTML.
         drawn = "".join(data["image/svg+xml"])
-        return "<div>" + "\n".join(line for line in drawn[drawn.index("<svg") :].splitlines() if line.strip()) + "</div>"
+        return (
+            "<div>" + "\n".join(line for line in drawn[drawn.index("<svg") :].splitlines() if line.strip()) + "</div>"
+        )
     if "text/markdown" in data:
         return "".join(data["text/markdown"])
     return f"```text\n{''.join(data.get('text/plain', '')).rstrip()}\n```"

@@ -43,7 +43,9 @@ def draw_visits(path: Path) -> None:
         age, sex, site = rng.randint(0, 60), rng.choice(["male", "female"]), f"site {rng.randint(1, 6)}"
         health = rng.choices(["excellent", "good", "fair", "poor"], [54, 36, 8, 2])[0]
         for year in range(1, rng.choice([3, 3, 5]) + 1):
-            rows.append(f"{person + 1000},{year},{age + year},{sex},{site},{health},{min(rng.expovariate(0.4) // 1, 20):.0f}")
+            rows.append(
+                f"{person + 1000},{year},{age + year},{sex},{site},{health},{min(rng.expovariate(0.4) // 1, 20):.0f}"
+            )
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 

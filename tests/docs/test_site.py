@@ -51,7 +51,10 @@ def test_links_out_of_the_documents_lead_to_the_pages_of_the_site() -> None:
     wanted = "[one](../notebooks/analyst.md)"
     assert moved("[one](../../notebooks/analyst.ipynb)", "docs/tutorials", "tutorials/recipient.md") == wanted
     assert moved("[two](docs/audit.md)", "", "security.md") == "[two](audit.md)"
-    assert moved("[three](LICENSE), [four](https://example.org)", "", "security.md") == "three, [four](https://example.org)"
+    assert (
+        moved("[three](LICENSE), [four](https://example.org)", "", "security.md")
+        == "three, [four](https://example.org)"
+    )
 
 
 def test_the_site_needs_no_network_and_hides_no_warning() -> None:

@@ -11,7 +11,7 @@ import pytest
 import lookalike
 from lookalike import errors
 from lookalike.apps.cli import main
-from lookalike.apps.cli.exits import exit_code
+from lookalike.apps.cli.exits import EXIT_CODES, exit_code
 from tests.docs.pages import (
     DOCS,
     FENCE,
@@ -62,6 +62,15 @@ def test_every_error_is_explained_with_its_exit_code() -> None:
     assert table == {kind.__name__: str(exit_code(kind("x"))) for kind in kinds if kind is not errors.LookalikeError}
     assert {kind.__name__ for kind in kinds} - set(table) == {"LookalikeError"}
     assert set(table) <= set(headings_of(page))
+
+
+def test_exit_codes_are_listed_once() -> None:
+    (place,) = (page for page in PAGES if re.search(r"^\| 130 \|", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert place == DOCS / "errors.md"
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.LookalikeError)
+    ]
+    assert {exit_code(kind("x")) for kind in kinds} <= set(EXIT_CODES)
 
 
 def test_every_message_that_is_explained_is_one() -> None:
