@@ -19,14 +19,14 @@ from functools import cached_property
 from lookalike.data.contracts import LEAST_GUESSES, Finding, Promise, Residual, Target
 from lookalike.errors import quoted
 
-AS_PROMISED, NO_GAIN, PERMITTED, FAILED, UNDECIDED = WORDS = (
+AS_PROMISED, NO_GAIN, PERMITTED, FAILED, UNDECIDED = _WORDS = (
     "as promised",
     "no gain",
     "permitted",
     "promise fails",
     "undecided",
 )
-LEAD = "What this means for signing:"
+_LEAD = "What this means for signing:"
 TOO_FEW = f"Fewer than {LEAST_GUESSES} guesses were made, so this attack shows nothing either way."
 NEEDS_CONTROL = (
     "Without a control group (--control) this does not tell general knowledge about people from a leak about those in "
@@ -39,15 +39,15 @@ class Consequence:
     """What a result means for signing."""
 
     word: str
-    """One of `WORDS`."""
+    """One of the five words."""
     sentence: str
 
     def __post_init__(self) -> None:
-        if self.word not in WORDS:
-            raise ValueError(f"{self.word!r} is no word for a consequence. Use one of {', '.join(WORDS)}.")
+        if self.word not in _WORDS:
+            raise ValueError(f"{self.word!r} is no word for a consequence. Use one of {', '.join(_WORDS)}.")
 
     def __str__(self) -> str:
-        return f"{LEAD} {self.sentence}"
+        return f"{_LEAD} {self.sentence}"
 
     @property
     def is_failure(self) -> bool:
@@ -156,7 +156,7 @@ def explain_guesses(result: Result, remedy: str = "") -> Consequence:
             f"right than someone who reads the table: {result.compare()}. The promise limits what the rows show about "
             f"a {result.person}, not what somebody makes of them.",
         )
-    said = f"{result.compare()}. {explain_control(finding.residual)}"
+    said = f"{result.compare()}. {_explain_control(finding.residual)}"
     if not result.promises:
         return Consequence(
             PERMITTED, f"No promise is about {result.column}, so nothing limits this: {said} {remedy}".strip()
@@ -188,7 +188,7 @@ def explain_residual(result: Result, done: str, limits: str, remedy: str = "") -
             return Consequence(NO_GAIN, f"The attacker gains nothing: {said}.")
         if found.control_share is not None:
             return Consequence(NO_GAIN, f"No leak about people in the table shows: {said}.")
-    return Consequence(PERMITTED, f"{limits}: {said}. {explain_control(found)} {remedy}".strip())
+    return Consequence(PERMITTED, f"{limits}: {said}. {_explain_control(found)} {remedy}".strip())
 
 
 def _explain_affected(result: Result, remedy: str) -> Consequence:
@@ -201,7 +201,7 @@ def _explain_affected(result: Result, remedy: str) -> Consequence:
     return Consequence(PERMITTED, f"{about}: {result.share_of_people()} are affected. {remedy}".strip())
 
 
-def explain_control(found: Residual | None) -> str:
+def _explain_control(found: Residual | None) -> str:
     """What a control group says about guesses that are right more often than the baseline."""
     if found is None or found.control_share is None:
         return NEEDS_CONTROL
