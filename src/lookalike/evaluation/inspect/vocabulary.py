@@ -61,6 +61,7 @@ HEALTH = """
     *diseases *itis *emia *aemia *oma *osis *health hlth* bronch* polio nervous* bowel* hbp dysuria itch* lesion*
     condom condoms amnesi* unconscious* consciousness *fibrillation* cmv *gvhd abuse* physlim physlm overweight
     wtloss weightloss weightgain premie* prematur* preterm lbw vlbw lowbirth* stillbirth coma *coma* relaps* rape
+    survived deceased *hlth *chron diag diab strep* uti utis *eclamp* eclamp* adldiff alc alcoh* drks viral*
     incest concussion* birthcontrol* hbp* *chronic sti stis std stds npartner* sexpartner* lymph* vagina* palsy*
     paralys* deaf* blind* hearing* eyesight*
 """
@@ -69,7 +70,7 @@ MONEY = """
     dailyrate weeklyrate monthlyrate rateofpay bonus* stockoption* salaryhike* payrise* tax taxes taxable* *debt
     debts asset assets *assets balance creditlimit creditrating creditcards loan loans loanamount mortgage* wealth*
     networth savings overdraft* expense expenses expend* *expenditure* spending* hhexp *hhexp welfare* *charges bill
-    billing fine bankaccount* vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
+    billing fine bankaccount* cash homevalue housevalue propertyvalue lnwg lwg vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
     creditinquir* inquir* inq *amnt *principal latefee* pastdue* debit* *debit debitaccount* collections totalbal*
     openil*
     numil* ccaccounts revolutil* *util utilization* creditutil* fundedamnt* *rinc *realinc overdraw*
