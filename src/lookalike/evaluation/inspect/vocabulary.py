@@ -70,9 +70,9 @@ MONEY = """
     dailyrate weeklyrate monthlyrate rateofpay bonus* stockoption* salaryhike* payrise* tax taxes taxable* *debt
     debts asset assets *assets balance creditlimit creditrating creditcards loan loans loanamount mortgage* wealth*
     networth savings overdraft* expense expenses expend* *expenditure* spending* hhexp *hhexp welfare* *charges bill
-    billing fine bankaccount* cash homevalue housevalue propertyvalue lnwg lwg vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
+    billing fine bankaccount* vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
     creditinquir* inquir* inq *amnt *principal latefee* pastdue* debit* *debit debitaccount* collections totalbal*
-    openil*
+    openil* cash homevalue housevalue propertyvalue lnwg lwg
     numil* ccaccounts revolutil* *util utilization* creditutil* fundedamnt* *rinc *realinc overdraw*
     creditaccount* delinq* overdue* arrears* repay* installment* interestrate* intrate mortg* revolv* collateral*
 """
