@@ -171,7 +171,7 @@ def test_rows_that_are_said_to_be_persons_are_a_statement_of_the_publisher(tmp_p
     page = (tmp_path / "release" / "report.html").read_text()
     assert "Stated by the publisher: every row is a different person." in page
     assert made.owners_report().unit is None
-    assert "knows a person&#39;s quasi-identifiers" in page
+    assert "Someone who already knows a person&#39;s age" in page
 
 
 def test_tables_of_one_row_per_person_say_nothing_of_it(tmp_path: Path) -> None:
