@@ -13,7 +13,6 @@ declared an identifier. Cost: one sort per column that may number persons; none 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -166,22 +165,6 @@ def _mean_difference(column: Column, ones: NDArray[np.int64], others: NDArray[np
         return 0.0
     values = column.values.astype(np.float64)
     return float(np.mean(np.abs(values[left[both]] - values[right[both]])))
-
-
-def find_spellings(column: Column) -> str:
-    """What to say if values differ only in capitals, in blanks around them or in how letters are encoded."""
-    if column.type is not ValueType.STRING:
-        return ""
-    texts = map(str, column.values)
-    plain = [(one if one.isascii() else unicodedata.normalize("NFKC", one)).strip().casefold() for one in texts]
-    n_spelled = len(plain) - len(set(plain))
-    if not n_spelled:
-        return ""
-    verb = "differs" if n_spelled == 1 else "differ"
-    return (
-        f"{counted(n_spelled, 'value')} of {quoted(column.name)} {verb} from another one only in capitals or blanks, "
-        "and each counts as a different person. If these are the same persons, spell them alike before you publish."
-    )
 
 
 def refuse_repeated(table: Table, schema: Schema, settings: PersonSettings) -> None:
