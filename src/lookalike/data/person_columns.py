@@ -99,7 +99,12 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
     if not declared and n_values <= few and n_rows > _MANY_ROWS * n_values:
         # A few kinds of something: whether persons were searched, the number of a ward.
         return None
-    if column.type is ValueType.NUMBER and not declared and not numbers_persons(column.name):
+    if (
+        column.type is ValueType.NUMBER
+        and not has_whole_numbers(column)
+        and not declared
+        and not numbers_persons(column.name)
+    ):
         # Decimals measure something: the staff of a school, in full-time posts.
         return None
     sure = (
@@ -123,8 +128,15 @@ def _has_codes(column: Column) -> bool:
     if len(column.values) < _FEW_VALUES:
         return False
     if column.type in NUMBER_LIKE:
-        return column.type is ValueType.INTEGER
+        return has_whole_numbers(column)
     return all(any(map(str.isdigit, str(value))) for value in column.values[:_LOOKED_AT])
+
+
+def has_whole_numbers(column: Column) -> bool:
+    """Whether values are whole numbers, also where a data frame holds them as floats because some are missing."""
+    if column.type is ValueType.NUMBER:
+        return bool(np.all(column.values == np.floor(column.values)))
+    return column.type is ValueType.INTEGER
 
 
 def _tell_persons(column: Column, constant: Sequence[Column], others: Sequence[Column]) -> bool:

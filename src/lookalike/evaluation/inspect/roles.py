@@ -27,6 +27,7 @@ from lookalike.data.column_names import (
     words_of,
 )
 from lookalike.data.microdata import Column, Table
+from lookalike.data.person_columns import has_whole_numbers
 from lookalike.data.schema import NUMBER_LIKE, Role, ValueType
 from lookalike.errors import counted, quoted
 from lookalike.evaluation.inspect import vocabulary
@@ -185,7 +186,7 @@ def _hold_identifiers(column: Column, held: dict[str, tuple[dict[str, int], int]
 
 def _are_numbers(column: Column) -> bool:
     if column.type in NUMBER_LIKE:
-        return column.type is ValueType.INTEGER
+        return has_whole_numbers(column)
     return all(any(map(str.isdigit, str(value))) for value in column.values[:1000])
 
 
