@@ -62,7 +62,8 @@ def open_table(
     if not hasattr(table, "sparkSession"):
         raise RecipeError(
             f"Spark reads files, tables of a catalog and its own data frames, and this is a {type(table).__name__} in "
-            "memory. Write it to a Parquet file and name that, or leave out the back end (part_rows= publishes in parts here)."
+            "memory. Write it to a Parquet file and name that, or leave out the back end (part_rows= publishes in "
+            "parts here)."
         )
     if reading:
         raise RecipeError(f"{', '.join(reading)}: this is for files, and a data frame was given. Leave it out.")
