@@ -5,7 +5,7 @@
     python benchmarks/worlds.py --rows 2000 --worlds 3
 
 `one world` and `pooled`: the mean over pairs of columns of the total variation distance from the original's table of a
-pair, of each world, and of the mean over all worlds. Columns are cut into at most 8 bins or the 20 most frequent values.
+pair, of each world, and of the mean over all worlds. Columns are cut into at most 8 bins or 20 frequent values.
 `held`: of the means of the numeric columns in each frequent sensitive value, how many lie in their pooled 95 %
 interval. `births` and `winter flu` (hospital): mean age at childbirth, share of influenza in December to February.
 `CPU` in seconds: opening the release, fitting and drawing all worlds.

@@ -40,10 +40,10 @@ def propensity(original: Microdata, release: Release, *, worlds: int = 5, seed: 
     rng = Randomness(seed).child("propensity")
     true = _join_columns(original)
     found, chance = [], []
-    model = WorldModel.of(release)
+    drawn_from = WorldModel.of(release)
     for turn in range(worlds):
         draws = rng.child("world", turn)
-        drawn = _join_columns(model.draw(draws.child("draw")))
+        drawn = _join_columns(drawn_from.draw(draws.child("draw")))
         n_rows = min(MOST_ROWS, len(true), len(drawn))
         rows = np.concatenate(
             [side[draws.child(name).integers(len(side), n_rows)] for name, side in (("true", true), ("drawn", drawn))]
