@@ -19,14 +19,14 @@ from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.run import as_sentence
 from lookalike.attacks.shared.consequence import best_baseline
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import LEAST_GUESSES, Finding, Residual
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
-from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.series_modes import describe_mode
 from lookalike.errors import quoted
 from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
@@ -186,10 +186,9 @@ class Report:
             form=basis.form,
             form_sentence=_FORMS[basis.form] if basis.unit is None else _describe_rows(basis.form, basis.unit.noun),
             adversary=basis.adversary,
-            adversary_sentence=ADVERSARIES[basis.adversary],
+            adversary_sentence=basis.wording.describe_adversary(),
             promises=tuple(
-                {"text": str(promise), "sentence": promise.sentence(basis.form, basis.unit)}
-                for promise in basis.promises
+                {"text": str(promise), "sentence": promise.sentence(basis.wording)} for promise in basis.promises
             ),
             persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             unit=None if basis.unit is None else basis.unit.noun,
@@ -302,7 +301,7 @@ def _cautions(basis: Basis) -> tuple[str, ...]:
     )
     alone = "The promise is about this release alone. A second release of overlapping data can break both."
     return (
-        alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
+        alone if basis.series is None else f"{describe_mode(basis.series)} Releases outside of it can break both.",
         "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
         "the table, can infer more.",
         *several,
