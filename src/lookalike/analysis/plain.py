@@ -35,7 +35,7 @@ from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 _WORLDS = 5
-"""How many worlds are drawn unless told; enough to see how far results differ between them."""
+"""How many worlds are drawn by default; enough to see how far results differ between them."""
 
 _EVENLY = "Quasi-identifiers are drawn evenly from their ranges and sets; the other columns are as published."
 _SAID = {
