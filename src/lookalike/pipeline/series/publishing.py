@@ -399,5 +399,5 @@ def _by_original(
         now = list_people(step.names, data, _nowhere(data), key)
         if {domain.name for domain in own.domains.all} >= {domain.name for domain in data.domains.all}:
             refuse_changes(count_changes(earlier, now), name)
-            step.notes.append(count_again(names, step.names, name))
+        step.notes.append(count_again(names, step.names, name))
     return Before(name=name, contents=contents, named=dict(zip(names, groups.tolist(), strict=True)))
