@@ -270,7 +270,7 @@ def _by_values(column: Column, words: frozenset[str], around: _Around) -> tuple[
         return Role.IDENTIFIER, "its whole numbers are all different"
     if n_rows > _ENOUGH_ROWS and share >= MOSTLY:
         return Role.QUASI, (
-            "nearly every row has its own value, so who knows it knows the row; make it carried only if nobody "
+            "nearly every row has its own value, so someone who knows it knows the row; make it carried only if nobody "
             "outside can know it"
         )
     return Role.QUASI, f"it has {counted(n_distinct, 'value')} and nothing tells that others cannot know it"
