@@ -99,7 +99,7 @@ def title_problem(title: str) -> str | None:
 
 
 def check_titles(**titles: str | None) -> None:
-    """RecipeError unless each text, by what it is, can stand in a release."""
+    """RecipeError unless each text, by what it is, can be in a release."""
     for name, title in titles.items():
         if title is not None and not isinstance(title, str):
             raise RecipeError(f"The {name} is a text, not of type {type(title).__name__}.")
