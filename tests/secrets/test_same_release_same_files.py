@@ -36,6 +36,7 @@ from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.microdata import Table
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release, take
 from lookalike.data.schema import Schema
+from lookalike.data.statement import Statement
 from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.evaluate import BOUNDS, Answered, Evaluation
 from lookalike.evaluation.fidelity import Compared, Fidelity
@@ -162,7 +163,7 @@ class Original:
 
     @cached_property
     def made(self) -> la.Publication:
-        return la.Publication(pipeline.run(self.prepared), "Tiny")
+        return la.Publication(pipeline.run(self.prepared), Statement(title="Tiny"))
 
 
 @pytest.fixture

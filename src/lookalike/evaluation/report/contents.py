@@ -7,12 +7,13 @@ percents, and those of fewer than 100 guesses are left out, since they would var
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import platform
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
@@ -25,11 +26,13 @@ from lookalike.data.microdata import Domain
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.statement import UNTITLED, Statement
 from lookalike.errors import quoted
 from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.carried import CarriedLine, list_carried
+from lookalike.evaluation.report.certificate import Certificate, make_certificate
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.knowledge import RuledLine, list_ruled
 from lookalike.evaluation.report.page import draw_pictures, to_html
@@ -90,6 +93,10 @@ class Report:
     internal: bool
     """Whether this is for the owner of the original alone."""
     recipient: str | None
+    stated: dict[str, Any]
+    """What else the publisher states: purpose, legal basis, review date, contact, population."""
+    certificate: Certificate
+    """Page one."""
     date: str
     n_rows: int
     n_suppressed: int
@@ -153,19 +160,23 @@ class Report:
     def on(
         cls,
         basis: Basis,
-        title: str,
+        stated: Statement,
         *,
-        recipient: str | None = None,
         evaluation: Evaluation | None = None,
         examples: Examples | None = None,
-        date: datetime.date | None = None,
+        digests: Mapping[str, str] = MappingProxyType({}),
     ) -> Report:
-        """A report on what is known about a release, of today or of another date; nobody needs to hold its rows."""
+        """A report on what is known about a release; nobody needs to hold its rows.
+
+        `stated` has its title and, if it is not of today, its date; `digests` are those of the files beside it.
+        """
         return cls(
-            title=title,
+            title=stated.title or UNTITLED,
             internal=basis.internal,
-            recipient=recipient,
-            date=(date or datetime.date.today()).isoformat(),
+            recipient=stated.recipient,
+            stated={name: given for name, given in stated.to_plain().items() if name in _STATED},
+            certificate=make_certificate(basis, stated, evaluation, digests),
+            date=stated.day.isoformat(),
             n_rows=basis.audit.n_rows,
             n_suppressed=basis.withheld.n_suppressed,
             n_made_up=basis.withheld.n_dummies,
@@ -233,7 +244,9 @@ class Report:
         return to_html(self)
 
 
+_STATED = ("purpose", "legal_basis", "review_date", "contact", "population")
 _LEFT_OUT_IF_EMPTY = (
+    "stated",
     "persons",
     "unit",
     "known",
