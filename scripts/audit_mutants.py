@@ -125,7 +125,9 @@ MUTANTS = [
     Mutant("pipeline/hidden_data/folder.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
     Mutant("pipeline/hidden_data/folder.py", "SCHEMA: opened.schema.to_yaml(),", ""),
     Mutant(
-        "pipeline/hidden_data/folder.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""
+        "pipeline/hidden_data/folder.py",
+        "README: readme(release, plain, manifest.tables, names, manifest.parts, opened.schema),",
+        "",
     ),
     Mutant("pipeline/hidden_data/folder.py", "if isinstance(release, Bucketized):", "if False:"),
     Mutant("pipeline/hidden_data/folder.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),

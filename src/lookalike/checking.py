@@ -345,6 +345,7 @@ def attack(
         record_of_row=record_of_row,
         others=tuple(reopen(original, other, given).release for other in others_listed),
         control=group,
+        adversary=reopened.adversary,
     )
     chosen = [parse_attack(one) if isinstance(one, str) else one for one in listed]
     found = replace(attack_target(target, chosen, Randomness(seed), progress), notes=notes)

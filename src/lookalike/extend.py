@@ -41,6 +41,7 @@ from lookalike.algorithms import ALGORITHMS
 from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, Method
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.shared.attack import WrittenAttack, majority, needs_sensitive, score_guesses
+from lookalike.attacks.shared.consequence import Consequence, Result
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.data.contracts import (
     DOMAINS,
@@ -100,6 +101,7 @@ __all__ = [
     "Choice",
     "ChoiceOrNumber",
     "Compared",
+    "Consequence",
     "Domain",
     "Domains",
     "Exact",
@@ -125,6 +127,7 @@ __all__ = [
     "RecipeError",
     "Release",
     "Requirement",
+    "Result",
     "Score",
     "Slices",
     "Slider",

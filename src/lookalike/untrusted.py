@@ -69,7 +69,8 @@ def load_json(text: str) -> Any:
 
 
 def load_yaml(text: str, *, as_text: bool = False) -> Any:
-    """What a YAML text says, scalars as text if asked; BadYaml if it is none, unfolds without end or goes too deep."""
+    """What a YAML text says, scalars as text if asked; BadYaml if it is none, unfolds without end, goes too deep
+    or says a key twice."""
     import yaml
 
     class Bounded(yaml.BaseLoader if as_text else yaml.SafeLoader):  # type: ignore[misc]
@@ -97,11 +98,23 @@ def load_yaml(text: str, *, as_text: bool = False) -> Any:
                 self.deepest += n_levels
             self.n_nodes += n_below
             self.check(line)
+            if isinstance(node, yaml.MappingNode) and not is_alias:
+                self.refuse_repeated(node)
             if not is_alias:
                 self.known[id(node)] = self.n_nodes - n_before, self.deepest - self.depth
             self.depth -= 1
             self.deepest = max(self.deepest, deepest_before)
             return node
+
+        def refuse_repeated(self, node: Any) -> None:
+            """The last of two equal keys would win in silence."""
+            seen = set()
+            for key, _ in node.value:
+                name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else None
+                if name in seen:
+                    raise BadYaml(f'"{key.value}" is written twice in one mapping', key.start_mark.line + 1)
+                if name is not None:
+                    seen.add(name)
 
         def check(self, line: int) -> None:
             if self.deepest > DEEPEST:

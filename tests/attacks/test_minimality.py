@@ -257,7 +257,8 @@ def test_greedy_groups_give_values_away(recode: str, order: str) -> None:
 def test_symmetric_groups_hardly_do() -> None:
     data = tiny_table(PLANTED, [*range(len(PLANTED))])
     finding = attacked(target_of(data, SymmetricGrouping(recode="permute"), "l-diversity:2"))
-    assert not finding.succeeds
+    assert finding.score is not None
+    assert finding.score.interval[0] <= 1 / 2
     assert finding.figures["largest_belief"] <= 1 / 1.5 + 0.05
 
 

@@ -133,3 +133,57 @@ def test_a_file_that_is_not_there() -> None:
     with pytest.raises(DataError, match="Cannot read the rules"):
         Knowledge.load(Path("nowhere.yaml"))
     assert as_knowledge(None) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("{who: {born: {to: 2000-1-2}}, never: {ill: gout}}", "Write dates as 2020-01-31"),
+        ("{who: {born: {to: May 2020}}, never: {ill: gout}}", "Write dates as 2020-01-31"),
+        ("{who: {age: {from: 15, to: 14}}, never: {ill: gout}}", "age from 15 to 14: the first end is above the last"),
+        ("{who: {age: {from: nan}}, never: {ill: gout}}", "no such order"),
+        ("{who: {sex: male, sex: female}, never: {ill: gout}}", '"sex" is written twice in one mapping'),
+    ],
+)
+def test_rules_that_would_be_read_otherwise_than_meant_are_refused(rule: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        sort_into_kinds(Knowledge.from_yaml(f"rules: [{rule}]"), table())
+
+
+def numbers() -> Microdata:
+    frame = pl.DataFrame(
+        {
+            "weight": [60.0, 61.5],
+            "seen": ["2020-01-05T10:00:00", "2020-01-06T00:00:00"],
+            "code": ["1", "01"],
+            "pay": [1000.0, 2000.0],
+        }
+    ).with_columns(pl.col("seen").str.to_datetime())
+    schema = Schema.of(qi=["weight", "seen", "code"], sensitive="pay")
+    return Microdata.encode(read_columns(frame, schema), schema)
+
+
+@pytest.mark.parametrize(
+    ("who", "never", "cannot"),
+    [
+        ("{weight: 60.0}", "2000.00", [{"2000"}, set()]),
+        ("{seen: {to: 2020-01-05}}", "2000", [{"2000"}, set()]),
+        ("{seen: {from: 2020-01-06}}", "1000", [set(), {"1000"}]),
+        ("{code: 1}", "2000", [{"2000"}, set()]),
+    ],
+)
+def test_numbers_in_any_spelling_and_whole_days(who: str, never: str, cannot: list[set[str]]) -> None:
+    data = numbers()
+    kinds = sort_into_kinds(Knowledge.from_yaml(f"rules: [{{who: {who}, never: {{pay: {never}}}}}]"), data)
+    texts = data.domains.sensitive[0].texts
+    found = [
+        {texts[code] for code in np.flatnonzero(~kinds.possible[0][kind]).tolist()} for kind in kinds.kind_of_record
+    ]
+    assert found == cannot
+    assert not kinds.notes
+
+
+def test_a_range_that_excludes_nothing_is_noted() -> None:
+    rules = Knowledge.from_yaml("rules: [{who: {weight: 60}, never: {pay: {from: 9000}}}]")
+    (note,) = sort_into_kinds(rules, numbers()).notes
+    assert 'no value of "pay" is meant by it' in note

@@ -42,7 +42,10 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"sensitive": ["diagnosis", "zip code"], "model": "diagnosis=l-diversity:3"},
         ["", "measured", "open"],
     ),
-    "carried": ({"carry": ["length_of_stay"], "ends": {"age": 5}}, ["measured", "measured", "open"]),
+    "carried": (
+        {"carry": ["length_of_stay"], "carry_anyway": ["length_of_stay"], "ends": {"age": 5}},
+        ["measured", "measured", "open"],
+    ),
 }
 
 

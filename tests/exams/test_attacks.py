@@ -147,3 +147,10 @@ def test_against_values_dealt_anew_nobody_beats_the_baseline(name: str, form: st
     for finding in parse_attack(name).run(dealt_anew, Randomness(3), silent):
         assert finding.score is not None
         assert finding.score.interval[0] <= finding.baselines["most frequent value"]
+
+
+@made_on(*RELEASES)
+def test_no_promise_that_is_kept_is_said_to_fail(name: str, form: str) -> None:
+    found = attack_target(target(form), [parse_attack(name)], Randomness(1))
+    assert found.made
+    assert not [one.consequence.sentence for one in found.made if one.consequence.is_failure]

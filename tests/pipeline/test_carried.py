@@ -51,6 +51,20 @@ class TestThreshold:
         assert is_much(risk("ward", n_broken=0, n_alone=11))
         assert not is_much(risk("ward", n_broken=0, n_alone=10))
 
+    @pytest.mark.parametrize(
+        ("before", "after", "much"), [(0, 50, False), (0, 51, True), (30, 80, False), (30, 81, True)]
+    )
+    def test_certainty_that_breaks_nothing(self, before: int, after: int, much: bool) -> None:
+        """A ward that gives the diagnosis away, in large groups: what was certain before does not count."""
+        base, known = risk(n_certain={"diagnosis": before}), risk("ward", n_certain={"diagnosis": after}, n_alone=0)
+        assert is_much(known, base) is much
+        if much:
+            with pytest.raises(RecipeError, match="carry-anyway ward"):
+                refuse_carried([base, known], domains())
+        else:
+            (said,) = refuse_carried([base, known], domains())
+            assert f'certain of "diagnosis" for {after}' in said
+
     def test_a_harmless_column_passes_without_a_word(self) -> None:
         assert refuse_carried([risk(), risk("ward", n_broken=0, n_alone=0, n_single_candidate=0)], domains()) == ()
 
@@ -169,3 +183,19 @@ def test_parts_count_their_own_groups(tmp_path: Path) -> None:
     split = frame.group_by(["age", "sex", "zip code", "length_of_stay"]).len()
     assert made.made.carried[1].n_alone == split.filter(pl.col("len") == 1).height
     assert made.made.carried[1].n_persons == 2000
+
+
+def test_a_column_that_is_the_sensitive_one_under_another_name_is_refused() -> None:
+    """Under k-anonymity alone and in large groups it breaks no promise and finds nobody's row."""
+    n = 1000
+    table = pl.DataFrame(
+        {
+            "sex": ["f", "m"] * (n // 2),
+            "diagnosis": [f"d{(place // 2) % 5}" for place in range(n)],
+            "ward": [f"w{(place // 2) % 5}" for place in range(n)],
+        }
+    )
+    asked: dict[str, Any] = {"qi": "sex", "sensitive": "diagnosis", "carry": "ward", "model": "k-anonymity:5"}
+    with pytest.raises(RecipeError, match='certain of "diagnosis" for 1,000'):
+        la.publish(table, **asked)
+    assert la.publish(table, carry_anyway=["ward"], **asked).n_rows == n

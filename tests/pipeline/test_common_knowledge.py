@@ -105,8 +105,8 @@ def test_an_attacker_who_knows_who_is_in_a_group_is_judged_where_the_release_is_
     assert (by_rows.n_broken, by_assignments.n_broken) == (0, 1)
     assert by_assignments.verdict.passed is None
     assert any("knows who is in each group breaks" in note for note in made.notes)
-    buckets = {**asked, "algorithm": "anatomy"}
-    # Readers of a bucket see that there is one woman.
+    # All five are in one bucket, and its readers see that there is one woman.
+    buckets = {**asked, "model": "l-diversity:3", "algorithm": "anatomy"}
     with pytest.raises(RecipeError, match="for 1 of 5 persons"):
         la.publish(table, **buckets, knowledge=rules)
 

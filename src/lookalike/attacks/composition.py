@@ -27,6 +27,7 @@ from lookalike.attacks.shared.attack import (
     rows_above,
     score_known,
 )
+from lookalike.attacks.shared.consequence import NO_GAIN, PERMITTED, Consequence, Result
 from lookalike.attacks.shared.judging import PERSONS_COUNTED
 from lookalike.attacks.shared.persons import count_owners, refuse_linked
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses, normalise
@@ -36,16 +37,37 @@ from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
+_ONE_ONLY = "there is one release only. Give at least one more about the same records."
+
 
 @dataclass(frozen=True)
 class Composition(WrittenAttack):
     """Reads several releases about the same records together."""
 
     name: ClassVar[str] = "composition"
+    remedy: ClassVar[str] = "Publish later releases of the same people with --after, or as a series."
+
+    def lacks(self, target: Target) -> str | None:
+        return None if target.others else _ONE_ONLY
+
+    def explain(self, result: Result) -> Consequence:
+        if not result.finding.n_affected:
+            return Consequence(
+                NO_GAIN, f"Reading the releases together makes nobody's {result.column} known or too certain."
+            )
+        limits = (
+            f"{result.limits} is about one release alone" if result.promises else f"No promise is about {result.column}"
+        )
+        what = f"more certain than {result.limits} allows" if result.promises else "certain only by both together"
+        return Consequence(
+            PERMITTED,
+            f"{limits}. Read together, these releases make the {result.column} of {result.share_of_people()} {what}: "
+            f"do not hand out both. {self.remedy}",
+        )
 
     def refuses(self, target: Target) -> str | None:
         if not target.others:
-            return "there is one release only. Give at least one more about the same records."
+            return _ONE_ONLY
         if any(_shape_of(other.domains) != _shape_of(target.original.domains) for other in target.others):
             return "the releases do not have the same columns and values. Give releases of the same table."
         return super().refuses(target) or needs_sensitive(target)

@@ -38,6 +38,7 @@ from lookalike.attacks.shared.attack import (
     rows_above,
     score_guesses,
 )
+from lookalike.attacks.shared.consequence import NO_GAIN, PERMITTED, TOO_FEW, UNDECIDED, Consequence, Result, percent
 from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known, owners_of_records
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Score, Target
@@ -48,6 +49,7 @@ from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 Records = NDArray[np.int64]
+_UNAIDED = "the same, nobody known"
 _ROUNDS = 8, 60
 """Least and most rounds of belief propagation."""
 _EFFORT = 2e7
@@ -76,6 +78,24 @@ class Corruption(OnClasses):
     def _number(self, target: Target) -> int:
         n_persons = target.original.n_persons
         return int(self.known) if self.known >= 1 else max(1, int(self.known * n_persons))
+
+    def explain(self, result: Result) -> Consequence:
+        score, before = result.finding.score, result.finding.baselines[_UNAIDED]
+        if score is None or not result.is_large_enough:
+            return Consequence(UNDECIDED, TOO_FEW)
+        n_persons = result.target.original.n_persons
+        known = f"the {result.column} of {percent(self._number(result.target) / n_persons)} of {result.people}"
+        said = (
+            f"Someone who already knows {known} guesses {percent(score.share)} of the others right, and "
+            f"{percent(before)} without that knowledge."
+        )
+        if score.interval[0] <= before and not result.surer:
+            return Consequence(NO_GAIN, f"{said} Knowing others hardly helps.")
+        more = f" This attacker can be more certain than the limit of {result.surer}." if result.surer else ""
+        limits = f"{result.limits} does not cover" if result.promises else "No promise covers"
+        return Consequence(
+            PERMITTED, f"{limits} an attacker who knows other people's values. {said}{more} {self.remedy}"
+        )
 
     def on_persons(self, target: Target, classes: PersonClasses, column: int, rng: Randomness) -> Finding:
         original, noun = target.original, target.original.schema.unit_name
@@ -116,7 +136,7 @@ class Corruption(OnClasses):
                 f"value is certain of {round(certain):,}, and was of {round(certain_before):,} before."
             ),
             score=score,
-            baselines={"most frequent value": majority(original, column), "the same, nobody known": alone},
+            baselines={"most frequent value": majority(original, column), _UNAIDED: alone},
             n_affected=None if ceilings is None else round(n_above),
             figures={
                 f"known {noun}s": float(n_known),
@@ -172,7 +192,7 @@ class Corruption(OnClasses):
             baselines={
                 "most frequent value": majority(original, column),
                 "values of the group": honestly,
-                "the same, nobody known": alone,
+                _UNAIDED: alone,
             },
             n_affected=None if ceilings is None else round(above),
             exposure=exposure,

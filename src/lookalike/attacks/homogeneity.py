@@ -12,11 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.attacks.shared.attack import OnClasses, majority, n_certain, row_max, score_guesses
+from lookalike.attacks.shared.attack import OnClasses, find_ceilings, majority, n_certain, row_max, score_guesses
+from lookalike.attacks.shared.consequence import AS_PROMISED, FAILED, NO_GAIN, PERMITTED, Consequence, Result
 from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact
+from lookalike.data.release import Matched
 from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -33,6 +35,26 @@ class Homogeneity(OnClasses):
 
     share: Exact = Exact(above=0, high=1, default=Fraction(1))
     """Rows count as homogeneous from this share of one value on."""
+
+    def explain(self, result: Result) -> Consequence:
+        target, column = result.target, result.column
+        caught, limits = result.finding.n_affected or 0, result.limits
+        certain = "certain" if self.share == 1 else f"at least {float(self.share):.0%} certain"
+        if not caught:
+            said = f"Nobody's {column} is {certain} to someone who knows {result.known}"
+            if not limits:
+                return Consequence(NO_GAIN, f"{said}, although no promise requires that.")
+            return Consequence(AS_PROMISED, f"{said}; {limits} is there to prevent that.")
+        said = f"the {column} of {result.share_of_people()} is {certain} to someone who knows {result.known}"
+        if not limits:
+            return Consequence(PERMITTED, f"No promise is about {column}, and {said}. {self.remedy}")
+        # Rows that fit a person are not all equally likely in a matched release, unless all of them say the same.
+        judged = self.share == 1 or target.release.form != Matched.form
+        place = [domain.name for domain in target.original.domains.sensitive].index(str(result.finding.column))
+        ceilings = find_ceilings(target, place)
+        if judged and ceilings is not None and ceilings.max() < float(self.share) - SLACK:
+            return Consequence(FAILED, f"{limits} rules this out, and {said}. Do not sign.")
+        return Consequence(PERMITTED, f"{limits} does not rule this out, and {said}. {self.remedy}")
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         original = where.target.original

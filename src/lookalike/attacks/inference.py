@@ -31,6 +31,7 @@ from lookalike.attacks.definetti import DeFinettiAttack
 from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.attacks.shared.attack import OnValues, majority
+from lookalike.attacks.shared.consequence import Consequence, Result, explain_residual
 from lookalike.attacks.shared.control import Guess, People, Seen, points_of
 from lookalike.attacks.shared.judging import PERSONS_COUNTED, Classifier, guess_with, name_learned
 from lookalike.attacks.shared.persons import is_linked, owners_of_records
@@ -70,6 +71,13 @@ class Inference(OnValues):
 
     people: Whole = Whole(low=2, default=10_000)
     """Most people to guess about, in the table and in the control group; of more, so many are drawn."""
+
+    def explain(self, result: Result) -> Consequence:
+        limits = f"{result.limits} limits how certain {result.column} becomes, and does not make it unknown"
+        if not result.promises:
+            limits = f"No promise is about {result.column}, so nothing limits this"
+        remedy = "" if result.promises else self.remedy
+        return explain_residual(result, f"of guesses of {result.column} are right", limits, remedy)
 
     def refuses_persons(self, target: Target) -> str | None:
         return _LINKED if is_linked(target) else None

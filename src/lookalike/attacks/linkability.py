@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import WrittenAttack
+from lookalike.attacks.shared.consequence import Consequence, Result, explain_residual, join_names
 from lookalike.attacks.shared.control import Seen
 from lookalike.attacks.shared.persons import is_linked
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, normalise
@@ -77,6 +78,19 @@ class Linkability(WrittenAttack):
         if not one or not other or set(one) & set(other):
             return "the two files need different columns, at least one each."
         return None
+
+    def explain(self, result: Result) -> Consequence:
+        one, other = split_columns(result.target.original.domains.quasi, self.first, self.second)
+        names = [domain.name for domain in result.target.original.domains.quasi]
+        files = (
+            f"{join_names([names[place] for place in one])}, the other {join_names([names[place] for place in other])}"
+        )
+        return explain_residual(
+            result,
+            f"of {result.people} are linked rightly between two files, one with {files}",
+            "No promise is about links between files",
+            self.remedy,
+        )
 
     def refuses_persons(self, target: Target) -> str | None:
         if is_linked(target):

@@ -25,9 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.persons import PersonClasses, is_linked, owners_of_records, refuse_classes
+from lookalike.attacks.shared.consequence import AS_PROMISED, FAILED, PERMITTED, Consequence, Result, percent
+from lookalike.attacks.shared.persons import (
+    PersonClasses,
+    is_linked,
+    lack_classes,
+    owners_of_records,
+    refuse_classes,
+)
 from lookalike.attacks.shared.uniques import ClassSizes, estimate_uniques
-from lookalike.attacks.shared.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts
 from lookalike.audit.reading import joint_ids
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.exposure import Exposure
@@ -40,6 +47,7 @@ from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 _EXACTLY_UP_TO = 50
+_HIGHEST, _MEAN = "highest prosecutor risk", "mean prosecutor risk"
 
 
 class Narrowed(NamedTuple):
@@ -56,6 +64,7 @@ class Linkage(WrittenAttack):
     """Finds known persons among the rows: prosecutor, journalist and marketer risk, and uniqueness."""
 
     name: ClassVar[str] = "linkage"
+    headline: ClassVar[str | None] = _HIGHEST
     most_records: ClassVar[int | None] = None
     most_cells: ClassVar[int | None] = None
 
@@ -77,8 +86,8 @@ class Linkage(WrittenAttack):
         in_population = journalist_risks(narrowed.units, float(self.fraction))
         figures = {
             "smallest unit": float(narrowed.units.min()) if len(narrowed.units) else 0.0,
-            "highest prosecutor risk": highest,
-            "mean prosecutor risk": mean,
+            _HIGHEST: highest,
+            _MEAN: mean,
             "share at risk": n_at_risk / n_persons,
             "highest journalist risk": float(in_population.max(initial=0.0)),
             "mean journalist risk": float(narrowed.persons @ in_population) / n_persons,
@@ -118,6 +127,35 @@ class Linkage(WrittenAttack):
             )
         ]
 
+    def explain(self, result: Result) -> Consequence:
+        target, figures, person = result.target, result.finding.figures, result.person
+        highest, mean = figures[_HIGHEST], figures[_MEAN]
+        chance = (
+            f"someone who knows {result.known} of a {person} finds the right row with a chance of {_chance(highest)} "
+            f"at most, and of {percent(mean)} on average"
+        )
+        if not highest:
+            return Consequence(AS_PROMISED, f"Nobody's row is found by {result.known}.")
+        asked = max((float(one.model.asked) for one in result.promises if one.model.letter == "k"), default=0.0)
+        if isinstance(target.release, Bucketized | Perturbed):
+            said = f"{chance}, because this form shows these columns exactly. "
+            about = (
+                "The promise is about values, not about whose row is whose."
+                if asked <= 1
+                else (f"{result.limits} counts the values behind a row here, not the rows.")
+            )
+            return Consequence(PERMITTED, said[0].upper() + said[1:] + about)
+        if not asked:
+            return Consequence(PERMITTED, f"No promise limits this: {chance}. k-anonymity limits it.")
+        if highest * asked > 1 + SLACK and isinstance(target.release, Grouped):
+            return Consequence(
+                FAILED, f"{result.limits} promises a chance of 1 in {asked:.0f} at most, and {chance}. Do not sign."
+            )
+        return Consequence(AS_PROMISED, f"{result.limits} holds: {chance}.")
+
+    def lacks(self, target: Target) -> str | None:
+        return lack_classes(target) if self.refuses_persons(target) is not None else None
+
     def refuses_persons(self, target: Target) -> str | None:
         if isinstance(target.release, Perturbed) or (
             isinstance(target.release, Bucketized) and not target.release.withheld.n_suppressed
@@ -136,8 +174,8 @@ class Linkage(WrittenAttack):
         highest, mean = float(risks.max(initial=0.0)), float(risks.sum()) / n_persons
         figures = {
             "smallest unit": float(smallest.min(initial=n_persons)),
-            "highest prosecutor risk": highest,
-            "mean prosecutor risk": mean,
+            _HIGHEST: highest,
+            _MEAN: mean,
             "share at risk": n_at_risk / n_persons,
             "highest journalist risk": float(in_population.max(initial=0.0)),
             "mean journalist risk": float(in_population.sum()) / n_persons,
@@ -194,6 +232,15 @@ class Linkage(WrittenAttack):
             for name, number in numbers.items()
             if size
         }
+
+
+def _chance(risk: float) -> str:
+    """
+    >>> _chance(0.25), _chance(1.0), _chance(0.3)
+    ('1 in 4', '1 in 1', '30 %')
+    """
+    whole = round(1 / risk)
+    return f"1 in {whole:,}" if abs(risk * whole - 1) < SLACK else percent(risk)
 
 
 def narrow_down(target: Target) -> Narrowed:

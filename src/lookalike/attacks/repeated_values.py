@@ -33,21 +33,27 @@ from lookalike.data.release import Matched
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
+_NO_GRAPH = "rows=graph needs the private graph of the release. Give it, or leave out rows."
+
 
 @dataclass(frozen=True)
 class RepeatedValues(OnValues):
     """Rules out values that a person sees more than once among the rows that they fit (matched releases)."""
 
     name: ClassVar[str] = "repeated-values"
+    remedy: ClassVar[str] = "Methods that draw each column of the assignment by itself resist it."
     forms: ClassVar[frozenset[str] | None] = frozenset({Matched.form})
 
     rows: Choice = Choice("fitting", "graph", default="fitting")
     """fitting: rows whose cells hold the person; graph: those of the private graph, as if it had leaked."""
 
+    def lacks(self, target: Target) -> str | None:
+        return _NO_GRAPH if self.rows == "graph" and target.graph is None else None
+
     def refuses(self, target: Target) -> str | None:
         reason = super().refuses(target)
         if reason is None and self.rows == "graph" and target.graph is None:
-            return "rows=graph needs the private graph of the release. Give it, or leave out rows."
+            return _NO_GRAPH
         return reason
 
     def _matches(self, whereabouts: Whereabouts) -> Any:
@@ -78,20 +84,12 @@ class RepeatedValues(OnValues):
             "values of the group": best_guess_share(honest, prior, truth),
         }
         name = original.domains.sensitive[column].name
-        ells = [
-            float(promise.model.asked)
-            for promise in target.promises
-            if promise.column == name and promise.model.letter == "l"
-        ]
-        if ells:
-            baselines["1/l"] = 1 / max(ells)
         n_left = n_certain(row_max(beliefs))
         sentence = (
             f'{n_repeated:,} of {original.n_rows:,} persons see a value of "{name}" more than once among the rows '
             f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, honest guessing in "
             f"{honest_share(honest, truth):.1%}"
         )
-        sentence += f", and 1/l is {1 / max(ells):.1%}" if ells else ""
         return Finding(
             attack=str(self),
             column=name,

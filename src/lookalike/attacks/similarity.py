@@ -18,6 +18,7 @@ from lookalike.attacks.shared.attack import (
     Shares,
     WrittenAttack,
     best_guess_share,
+    find_ceilings,
     n_certain,
     n_rows_above,
     needs_sensitive,
@@ -25,7 +26,15 @@ from lookalike.attacks.shared.attack import (
     rows_above,
     score_guesses,
 )
-from lookalike.attacks.shared.persons import PersonClasses, are_right, count_kinds, list_known, refuse_classes
+from lookalike.attacks.shared.consequence import NO_GAIN, PERMITTED, Consequence, Result
+from lookalike.attacks.shared.persons import (
+    PersonClasses,
+    are_right,
+    count_kinds,
+    lack_classes,
+    list_known,
+    refuse_classes,
+)
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses
 from lookalike.attacks.skewness import rises_of
 from lookalike.data.contracts import Finding, Score, Target
@@ -74,6 +83,24 @@ class Similarity(WrittenAttack):
 
     def refuses_persons(self, target: Target) -> str | None:
         return refuse_classes(target)
+
+    def lacks(self, target: Target) -> str | None:
+        return lack_classes(target)
+
+    def explain(self, result: Result) -> Consequence:
+        column, name = result.column, str(result.finding.column)
+        place = [domain.name for domain in result.target.original.domains.sensitive].index(name)
+        limited = find_ceilings(result.target, place) is not None
+        if not result.finding.n_affected:
+            more = f"more certain than {result.limits} allows single values to be" if limited else "certain for anybody"
+            return Consequence(NO_GAIN, f"No kind of {column} (such as a group of alike values) is {more}.")
+        what = f"more certain than the limit of {result.limits}" if limited else "certain"
+        about = f"{result.limits} is about single values" if result.promises else f"No promise is about {column}"
+        return Consequence(
+            PERMITTED,
+            f"{about}. The kind of {column} (such as a group of alike values) is {what} for "
+            f"{result.share_of_people()}. {self.remedy}",
+        )
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.linkage import narrow_down
 from lookalike.attacks.shared.attack import WrittenAttack
+from lookalike.attacks.shared.consequence import NO_GAIN, Consequence, Result, explain_residual
 from lookalike.attacks.shared.control import Seen
 from lookalike.attacks.shared.persons import owners_of_records
 from lookalike.attacks.shared.reader import is_plain, points_of_classes
@@ -135,6 +136,17 @@ class SinglingOut(WrittenAttack):
         if reason is None and self.kind not in (_BEST, *_kinds_of(target)):
             reason = f"a {target.release.form} release has no predicates of kind {self.kind}."
         return reason
+
+    def explain(self, result: Result) -> Consequence:
+        found = result.finding.residual
+        if found is None:
+            return Consequence(NO_GAIN, "No condition that could single somebody out can be written from the release.")
+        return explain_residual(
+            result,
+            f"of the conditions written from the release (kind {found.kind}) are met by exactly one {result.person}",
+            f"No promise is about conditions that one {result.person} alone meets",
+            self.remedy,
+        )
 
     def refuses_persons(self, target: Target) -> str | None:
         return None

@@ -14,14 +14,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import OnClasses, score_guesses
+from lookalike.attacks.shared.attack import OnClasses, find_ceilings, score_guesses
+from lookalike.attacks.shared.consequence import (
+    AS_PROMISED,
+    FAILED,
+    NO_GAIN,
+    PERMITTED,
+    Consequence,
+    Result,
+    join_names,
+)
 from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known, shares_of_values
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, owners_of
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact
+from lookalike.data.release import Matched
 from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
+
+_RISE = "highest rise"
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,27 @@ class Skewness(OnClasses):
 
     times: Exact = Exact(above=1, default=Fraction(10))
     """A belief above so many times the value's share in the table counts."""
+
+    def explain(self, result: Result) -> Consequence:
+        target, highest, affected = result.target, result.finding.figures[_RISE], result.finding.n_affected
+        name = str(result.finding.column)
+        said = (
+            f"the certainty about a value of {result.column} rises to {_times(highest)} its share in the table at most"
+        )
+        by_share = [str(promise.model) for promise in result.promises if promise.model.by_share]
+        if not by_share:
+            if not affected:
+                return Consequence(NO_GAIN, f"No certainty rises much: {said}.")
+            about = f"{result.limits} does not limit this" if result.limits else f"No promise is about {result.column}"
+            many = f"for {result.share_of_people()} it rises more than {float(self.times):g} times"
+            return Consequence(PERMITTED, f"{about}: {said}, and {many}. {self.remedy}")
+        place = [domain.name for domain in target.original.domains.sensitive].index(name)
+        ceilings, shares = find_ceilings(target, place), shares_of_values(target.original, place)
+        if ceilings is not None and target.release.form != Matched.form:
+            there = shares > 0
+            if highest > float((ceilings[there] / shares[there]).max(initial=1.0)) * (1 + SLACK) + SLACK:
+                return Consequence(FAILED, f"{join_names(by_share)} allows less, and {said}. Do not sign.")
+        return Consequence(AS_PROMISED, f"{join_names(by_share)} limits this, and {said}.")
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         original = where.target.original
@@ -59,7 +92,7 @@ class Skewness(OnClasses):
             score=score,
             baselines={"share of the guessed values": expected},
             n_affected=len(records),
-            figures={"highest rise": highest, "mean share of the guessed values": expected},
+            figures={_RISE: highest, "mean share of the guessed values": expected},
         )
 
     def on_persons(self, target: Target, classes: PersonClasses, column: int, rng: Randomness) -> Finding:
@@ -92,11 +125,15 @@ class Skewness(OnClasses):
             baselines={"share of the guessed values": expected},
             n_affected=n_affected,
             figures={
-                "highest rise": highest,
+                _RISE: highest,
                 "highest rise if the number of rows is known": by_number,
                 "mean share of the guessed values": expected,
             },
         )
+
+
+def _times(rise: float) -> str:
+    return "less than twice" if rise < 2 else f"about {rise:,.0f} times"
 
 
 def rises_of(beliefs: Any, shares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,10 +16,11 @@ releases cost O(n log n); where more releases fill the rows up, it stops after `
 from __future__ import annotations
 
 import heapq
-import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from lookalike.randomness import Randomness
 
 _PRIME = (1 << 61) - 1
 _MOST_STEPS = 20_000_000
@@ -146,9 +147,9 @@ def _solve(sums: Sums) -> None:
 
 def _substitute(sums: Sums, solved: Sequence[tuple[int, _Row]], paths: Sequence[int]) -> None:
     """From the last row solved to the first: a solution of the equations, and one of those without right-hand side."""
-    drawn = random.Random(0)
+    weights = (int(word) % (_PRIME - 1) + 1 for word in Randomness(0).words(len(paths)))
     done = {path for path, _ in solved}
-    free = {path: drawn.randrange(1, _PRIME) for path in paths if path not in done}
+    free = {path: weight for path, weight in zip(paths, weights, strict=False) if path not in done}
     values: dict[int, Mapping[int, int]] = {}
     for path, row in reversed(solved):
         inverse = pow(row.terms[path], -1, _PRIME)

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.person_settings import Unit
@@ -404,6 +405,8 @@ class Target:
     control: Microdata | None = None
     """People of the same kind who are not in the table, over the domains of the release (`data.control`): the same
     guesses are made about them, so that what is known of people in general is told apart from a leak."""
+    adversary: str = READS_RELEASE
+    """Whom the promises hold against."""
     synthetic: bool = False
     """Whether rows are made up, so that nobody has a row."""
     worked_out: dict[str, object] = field(default_factory=dict, init=False, repr=False)
@@ -570,7 +573,8 @@ class Finding:
     score: Score | None = None
     """Guesses of values, or of identities."""
     baselines: dict[str, float] = field(default_factory=dict)
-    """What honest guessing is right in: a short name (most frequent value, values of the group, 1/l) and a share."""
+    """What honest guessing is right in: a short name (most frequent value, values of the group) and a share. What
+    a promise allows is no baseline: nobody is right that often by reading."""
     n_affected: int | None = None
     """Records about which the attacker comes to believe more than the release was to allow."""
     exposure: Exposure | None = None

@@ -15,6 +15,7 @@ nothing, since quasi-identifiers are known anyway; it keeps made-up examples pla
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.schema import Kind, ValueType
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata, parse_number
+from lookalike.data.schema import NUMBER_LIKE, Kind, ValueType
 from lookalike.errors import DataError, counted, quoted
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
 _FORMAT = "1"
 _MOST_RULES = 1000
+_MICROSECONDS_OF_DAY = 86_400_000_000
 _WHO, _NEVER = "who", "never"
 _EXAMPLE = "{who: {sex: male}, never: {diagnosis: childbirth}}"
 
@@ -65,22 +67,13 @@ class Condition:
         found = np.zeros(domain.n_codes + 1, dtype=bool)
         texts = domain.texts[: len(domain.values)]
         if self.is_range:
-            places = [_place_text(domain, texts, text) for text in texts]
-            ends = [None if end is None else _place_text(domain, texts, end) for end in (self.low, self.high)]
-            for end, place in zip((self.low, self.high), ends, strict=True):
-                if end is not None and place is None:
-                    raise DataError(
-                        f"A rule has {quoted(end)} as an end of {quoted(self.column)}, which has no such order."
-                    )
-            low, high = ends
-            inside = [
-                place is not None and (low is None or low <= place) and (high is None or place <= high)
-                for place in places
-            ]
-            found[: len(inside)] = inside
+            found[: len(texts)] = self._find_inside(domain, texts)
             return found
+        is_number = domain.type in NUMBER_LIKE
+        named = {_place_text(domain, texts, value) for value in self.values if is_number} - {None}
         for code, text in enumerate(texts):
-            found[code] = text in self.values
+            # 30 and 30.0 are one number.
+            found[code] = text in self.values or (bool(named) and _place_text(domain, texts, text) in named)
         if domain.taxonomy is not None:
             for node, label in enumerate(domain.taxonomy.labels):
                 if label in self.values:
@@ -89,17 +82,43 @@ class Condition:
             found[domain.missing_code] = False
         return found
 
+    def _find_inside(self, domain: Domain, texts: Sequence[str]) -> list[bool]:
+        """Which values lie between the ends."""
+        low, high = (
+            None if end is None else _place_end(domain, texts, end, self.column, is_last=is_last)
+            for end, is_last in ((self.low, False), (self.high, True))
+        )
+        if low is not None and high is not None and low > high:
+            raise DataError(f"A rule has {self}: the first end is above the last. Swap them.")
+        places = [_place_text(domain, texts, text) for text in texts]
+        return [
+            place is not None and (low is None or low <= place) and (high is None or place <= high) for place in places
+        ]
 
-def _place_text(domain: Domain, texts: Sequence[str], text: str) -> Any:
+
+def _place_end(domain: Domain, texts: Sequence[str], text: str, column: str, *, is_last: bool) -> float:
+    place = _place_text(domain, texts, text)
+    if place is None:
+        dates = domain.type in (ValueType.DATE, ValueType.DATETIME)
+        how = "Write dates as 2020-01-31." if dates else "Name a value of its order, or a number."
+        raise DataError(f"A rule has {quoted(text)} as an end of {quoted(column)}, which has no such order. {how}")
+    if is_last and domain.type is ValueType.DATETIME and len(text) == len("2020-01-31"):
+        # A day as the last one counts to its end.
+        return place + _MICROSECONDS_OF_DAY - 1
+    return place
+
+
+def _place_text(domain: Domain, texts: Sequence[str], text: str) -> float | None:
     """Where a value lies in its column's order; None: nowhere."""
     if domain.kind is Kind.ORDERED:
-        return texts.index(text) if text in texts else None
-    if domain.type in (ValueType.DATE, ValueType.DATETIME):
-        return text
+        return float(texts.index(text)) if text in texts else None
+    if domain.type not in NUMBER_LIKE and domain.type is not ValueType.STRING:
+        return None
     try:
-        return float(text)
+        place = parse_number(text, domain.type)
     except ValueError:
         return None
+    return place if math.isfinite(place) else None
 
 
 @dataclass(frozen=True)
@@ -252,7 +271,10 @@ def sort_into_kinds(knowledge: Knowledge, data: Microdata) -> Kinds:
         for one in never:
             place = sensitive[one.column]
             codes = one.find_codes(data.domains.sensitive[place])[: len(values[place])]
-            missing = [value for value in one.values if not _names(data.domains.sensitive[place], value)]
+            domain = data.domains.sensitive[place]
+            missing = [value for value in one.values if not _names(domain, one.column, value)]
+            if one.is_range and not codes.any():
+                notes.append(f"Rule {number} ({rule}): no value of {quoted(one.column)} is meant by it.")
             if missing:
                 notes.append(
                     f"Rule {number} ({rule}): {quoted(one.column)} has no value {', '.join(map(quoted, missing))}."
@@ -293,9 +315,9 @@ def _merge(kinds: Kinds) -> Kinds:
     )
 
 
-def _names(domain: Domain, value: str) -> bool:
+def _names(domain: Domain, column: str, value: str) -> bool:
     """Whether a value, or a group of values, of the column has this name."""
-    return value in domain.texts or (domain.taxonomy is not None and value in domain.taxonomy.labels)
+    return bool(Condition(column, (value,)).find_codes(domain).any())
 
 
 def break_rules(knowledge: Knowledge, domains: Domains, quasi: Codes, sensitive: Codes) -> NDArray[np.bool_]:

@@ -112,7 +112,7 @@ def _find_prefixes(texts: list[str]) -> tuple[int, ...]:
 
     The first two of a time of day (08:15) are its hour.
 
-    >>> _find_prefixes([f"{number:05d}" for number in range(80000, 80999, 7)])
+    >>> _find_prefixes([f"{number:05d}" for number in range(80000, 80999, 3)])
     (4, 3)
     """
     if all(map(_TIME_OF_DAY.fullmatch, texts)):

@@ -95,7 +95,6 @@ MOST_RECORDS = 20_000
 """Of more records fidelity is left out."""
 _MOST_ROWS_BEFORE_AFTER = 300_000
 """Of more, tables of columns are left out, too."""
-_MANY_VALUES = 1000
 
 
 @dataclass(frozen=True)
@@ -114,10 +113,16 @@ class Evaluation:
     """Each column before and after, and which tables of two columns may be trusted."""
 
 
-def _takes_long(kind: type[Attack], n_rows: int, n_values: int) -> bool:
+def _takes_long(name: str, kind: type[Attack], n_rows: int, n_values: int) -> str | None:
+    """Why a report does not make an attack unasked, or None."""
     most_cells = getattr(kind, "most_cells", None)
-    too_many = kind.most_records is not None and n_rows > kind.most_records
-    return too_many or (most_cells is not None and n_rows * n_values > most_cells)
+    if kind.most_records is not None and n_rows > kind.most_records:
+        what = f"it takes long on {n_rows:,} records, and reports make it for up to {kind.most_records:,}."
+    elif most_cells is not None and n_rows * n_values > most_cells:
+        what = f"it takes long on {n_rows:,} records with {n_values:,} values of a sensitive column."
+    else:
+        return None
+    return f"{what} lookalike attack RELEASE --original DATA --attack {name} makes it."
 
 
 def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | None = None) -> Evaluation:
@@ -133,22 +138,21 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
         algorithm=made.algorithm,
         record_of_row=None if data.persons is None else made.record_map.record_of_row,
         control=made.control,
+        adversary=made.adversary,
     )
-    left_out = []
+    left_out: list[str] = []
     most_values = max((domain.n_codes for domain in data.domains.sensitive), default=0)
-    slow = [name for name, kind in ATTACKS.items() if _takes_long(kind, data.n_rows, most_values)]
-    chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]
-    applying = [name for name in slow if ATTACKS[name]().refuses(target) is None]
-    if applying:
-        left_out.append(
-            f"With so many records{' and values' if most_values > _MANY_VALUES else ''} some attacks take long; they "
-            f"were not made for this report ({', '.join(applying)}). lookalike attack makes them."
-        )
+    slow = {
+        name: reason
+        for name, kind in ATTACKS.items()
+        if (reason := _takes_long(name, kind, data.n_rows, most_values)) is not None
+    }
     with watch.step("compile for the report"):
+        chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]
         used = [kind.kernels for kind in chosen if isinstance(kind, WrittenAttack) and kind.refuses(target) is None]
         compile_named({name for kernels in (*used, QUERY_KERNELS) for name in kernels}, progress)
     with watch.step("attacks"):
-        attacks = attack_target(target, chosen, rng.child("attacks"), progress)
+        attacks = attack_target(target, (), rng.child("attacks"), progress, slow)
     with watch.step("queries"):
         answers = answer_queries(data, release, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
     compared = None

@@ -18,7 +18,9 @@ from lookalike.errors import RecipeError, counted, quoted
 _MOST_BROKEN = Fraction(1, 20)
 """A carried column is refused if somebody who knows it breaks a promise for more than this share of persons,"""
 _MOST_SINGLE = Fraction(1, 100)
-"""or finds exactly one row for more than this share."""
+"""or finds exactly one row for more than this share,"""
+_MOST_CERTAIN = Fraction(1, 20)
+"""or is certain of a sensitive value of more than this share for whom it was not certain before."""
 
 
 def refuse_carried(risks: Sequence[CarriedRisk], domains: Domains) -> tuple[str, ...]:
@@ -27,11 +29,11 @@ def refuse_carried(risks: Sequence[CarriedRisk], domains: Domains) -> tuple[str,
     base = next((risk for risk in risks if not risk.columns), None)
     said, refused, columns = [], [], dict[str, None]()
     for risk in risks:
-        if not risk.columns or not _reveals(risk):
+        if not risk.columns or not _reveals(risk, base):
             continue
         sentence = describe_risk(risk, base)
         if stated.isdisjoint(risk.columns):
-            if is_much(risk) and not columns.keys() >= set(risk.columns):
+            if is_much(risk, base) and not columns.keys() >= set(risk.columns):
                 columns |= dict.fromkeys(risk.columns)
                 refused.append(sentence)
         elif len(risk.columns) == 1:
@@ -42,16 +44,27 @@ def refuse_carried(risks: Sequence[CarriedRisk], domains: Domains) -> tuple[str,
     return tuple(said)
 
 
-def _reveals(risk: CarriedRisk) -> bool:
-    """Whether somebody who knows the columns achieves more than was promised, or finds anybody's row."""
-    return risk.n_broken != 0 or bool(_count_single(risk))
+def _reveals(risk: CarriedRisk, base: CarriedRisk | None) -> bool:
+    """Whether somebody who knows the columns achieves more than was promised, finds a row, or becomes certain."""
+    return risk.n_broken != 0 or bool(_count_single(risk)) or bool(_count_newly_certain(risk, base))
 
 
-def is_much(risk: CarriedRisk) -> bool:
-    """Whether that is for so many persons that the columns are refused."""
+def is_much(risk: CarriedRisk, base: CarriedRisk | None = None) -> bool:
+    """Whether that is for so many persons that the columns are refused; `base`: the same without them."""
     if risk.n_broken is None:
         return True
-    return risk.n_broken > _MOST_BROKEN * risk.n_persons or _count_single(risk) > _MOST_SINGLE * risk.n_persons
+    return (
+        risk.n_broken > _MOST_BROKEN * risk.n_persons
+        or _count_single(risk) > _MOST_SINGLE * risk.n_persons
+        or _count_newly_certain(risk, base) > _MOST_CERTAIN * risk.n_persons
+    )
+
+
+def _count_newly_certain(risk: CarriedRisk, base: CarriedRisk | None) -> int:
+    """Persons of whom a sensitive value is certain only to somebody who knows the columns: the most of any column."""
+    before = {} if base is None else base.n_certain
+    after = risk.n_certain or _certain(risk)
+    return max((number - before.get(name, 0) for name, number in after.items()), default=0)
 
 
 def describe_risk(risk: CarriedRisk, base: CarriedRisk | None = None) -> str:

@@ -161,7 +161,7 @@ class Stopwatch:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
-def describe_exact_ends(prepared: Prepared, release: Release) -> list[str]:
+def _describe_exact_ends(prepared: Prepared, release: Release) -> list[str]:
     """What to say of ends that nobody asked to keep exact, and that are values of few people."""
     kept = [] if isinstance(prepared.algorithm, FixedCells) else find_exact(release, prepared.recipe.ends)
     if not kept:
@@ -202,7 +202,7 @@ def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool =
             progress=progress,
         )
 
-    remarks, exact_ends = record_map.remarks, describe_exact_ends(prepared, exact)
+    remarks, exact_ends = record_map.remarks, _describe_exact_ends(prepared, exact)
     with watch.step("audit"):
         examined = look_at(release)
         # Against someone who knows the method nothing but the release may decide how ends are published.

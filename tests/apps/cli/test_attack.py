@@ -31,7 +31,9 @@ def test_an_attack_that_does_not_apply_is_noted_and_the_others_are_made(patients
     shown = lookalike(*words, "--attack", "possible-worlds", "--attack", "homogeneity")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.splitlines()[1].startswith("homogeneity")
-    assert "possible-worlds was not made: " in shown.stderr
+    assert "\n  What this means for signing: " in shown.stdout
+    assert "Not applicable: possible-worlds. It is about matched releases" in shown.stderr
+    assert "Not run, because not asked for: linkage, " in shown.stderr
     misspelt = lookalike(*words, "--attack", "homogenity")
     assert misspelt.returncode == 2
     assert 'Did you mean "homogeneity"' in misspelt.stderr

@@ -24,6 +24,7 @@ def test_inspect_shows_roles_and_how_identifying_the_table_is(patients: Path, tm
     assert text.returncode == 0
     again = lookalike("publish", patients, "--schema", schema, "--model", "k-anonymity:5", "--out", tmp_path / "out")
     assert again.returncode == 0, again.stderr
+    assert "length_of_stay" not in (tmp_path / "out" / "release.csv").read_text(encoding="utf-8").splitlines()[0]
     assert "exists already" in lookalike("inspect", patients, "--write-schema", schema).stderr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -85,7 +86,11 @@ def test_the_json_says_the_same(reported: Reported) -> None:
     assert plain["recipient"] == "Institute of Health"
     assert plain["audit"]["passed"] is True
     # What rounding the ends of ranges cost is for the owner, and so are the original's shares.
-    assert set(plain) == set(reported.report.to_plain()) - {"ends_sentence", "before_after"}
+    assert set(plain) == set(reported.report.to_plain()) - {
+        "ends_sentence",
+        "before_after",
+        "attacks_not_run",
+    }
     assert not plain["attacks"]
     owners = json.loads((private_folder(reported.folder) / "report.json").read_text(encoding="utf-8"))
     assert {line["attack"] for line in owners["attacks"]} == {line.attack for line in reported.report.attacks}
@@ -122,3 +127,16 @@ def test_tables_without_a_sensitive_column_and_with_a_missing_value_have_a_repor
     made = la.publish(Table(tuple(columns)), qi=["age", "year"], sensitive=sensitive, model=model)
     page = to_html(Report.on(Basis.of(made.made), Statement(title="Plain"), evaluation=made.evaluate()))
     assert "The audit passed" in page
+
+
+def test_what_attacks_mean_is_also_on_paper(reported: Reported) -> None:
+    """Print leaves out what is folded away: sentences for the signer, and attacks that were not made, are not there."""
+    page = (private_folder(reported.folder) / "report.html").read_text(encoding="utf-8")
+    printed = html.unescape(re.sub(r"<details>.*?</details>", "", page, flags=re.DOTALL))
+    report = reported.report
+    assert report.attacks
+    for line in report.attacks:
+        assert f"<strong>What this means for signing:</strong> {line.means}" in printed
+    not_run, not_applicable = printed.index("Attacks that were not run"), printed.index("Attacks that do not apply")
+    assert not_run < printed.index(report.attacks_not_run["composition"]) < not_applicable
+    assert not_applicable < printed.index(report.attacks_not_made["possible-worlds"])

@@ -101,9 +101,10 @@ def test_what_is_no_table_says_what_to_give(source: Any, said: str) -> None:
     assert "secret" not in str(refusal.value)
 
 
-def test_an_open_file_names_its_path(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text("age\n1\n")
-    with (tmp_path / "people.csv").open() as file, pytest.raises(DataError, match="people.csv"):
+def test_an_open_file_names_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age\n1\n")
+    with Path("people.csv").open() as file, pytest.raises(DataError, match="people.csv"):
         read_table(file)
 
 

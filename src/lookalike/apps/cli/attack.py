@@ -108,7 +108,7 @@ def attack(
         print_json(found.to_plain())
         return
     print_table(
-        ("attack", "column", "right", "honest", "control", "residual", "affected", "promises"),
+        ("attack", "column", "right", "baseline", "control", "residual", "affected", "for signing"),
         (
             (
                 attacked.finding.attack,
@@ -117,7 +117,7 @@ def attack(
                 _share(max(attacked.finding.baselines.values())) if attacked.finding.baselines else "",
                 *_control_cells(attacked.finding.residual),
                 "" if attacked.finding.n_affected is None else f"{attacked.finding.n_affected:,}",
-                "" if not attacked.kept else "kept" if all(kept for _, kept in attacked.kept.values()) else "BROKEN",
+                attacked.consequence.word.upper() if attacked.consequence.is_failure else attacked.consequence.word,
             )
             for attacked in found.made
         ),
@@ -125,8 +125,9 @@ def attack(
     click.echo()
     for attacked in found.made:
         click.echo(f"{attacked.finding.attack}: {attacked.finding.sentence}")
+        click.echo(f"  {attacked.consequence}")
     note(*found.notes)
-    note(*(f"{name} was not made: {reason}" for name, reason in found.not_made.items()))
+    note(*found.list_not_made())
 
 
 def split_attacks(text: str) -> list[str]:

@@ -82,7 +82,7 @@ def inspect(
         target = Path(write_schema)
         if target.exists():
             raise RecipeError(f"{target} exists already. Name another file, or remove it first.")
-        target.write_text(settled.to_yaml(), encoding="utf-8")
+        target.write_text(settled.to_yaml() if given else _yaml_to_edit(settled), encoding="utf-8")
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
     said = ["--schema", write_schema] if write_schema else said
     reading_flags = [*_reading_flags(reading), *about_cells]
@@ -224,6 +224,22 @@ def _commands_to_publish(
     for promise in advice.start.promises:
         options += ["--model", str(promise)]
     return [*commands, shlex.join(["lookalike", "publish", data, *options, "--out", "release"])]
+
+
+def _yaml_to_edit(schema: Schema) -> str:
+    """The suggested schema; carried columns are comments, since most are refused unless nobody outside knows them."""
+    from lookalike.data.schema import Role, Schema
+
+    if not schema.carried:
+        return schema.to_yaml()
+    named = Schema(tuple(attribute for attribute in schema.attributes if attribute.role is not Role.CARRIED))
+    lines = Schema(schema.carried).to_yaml().partition("columns:\n")[2].splitlines()
+    return "\n".join([named.to_yaml() + _ABOUT_CARRIED, *(f"# {line}" for line in lines), ""])
+
+
+_ABOUT_CARRIED = """\
+# The columns below are not published. Uncomment those that you want beside the sensitive values, published exactly.
+# Publishing refuses them if someone who knows their values would find people by them."""
 
 
 def _role_flags(schema: Schema) -> Iterator[str]:

@@ -18,6 +18,7 @@ from scipy import sparse
 from lookalike.attacks.minimality.exact import enumerate_posteriors, n_worlds
 from lookalike.attacks.minimality.replay import by_place, recut, replay_method
 from lookalike.attacks.shared.attack import Shares, WrittenAttack, exposure_of, find_ceilings, majority, score_guesses
+from lookalike.attacks.shared.consequence import AS_PROMISED, FAILED, PERMITTED, Consequence, Result, explain_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.reading import joint_ids
 from lookalike.data.adversary import KNOWS_METHOD
@@ -30,6 +31,7 @@ from lookalike.errors import Unsupported, counted, quoted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
+_NO_METHOD = "the method that made the release is not known; name it with its settings"
 _SURE = 3.0
 """So many standard errors above what is allowed a belief counts as above it."""
 _HAIR = 1e-9
@@ -59,10 +61,31 @@ class Minimality(WrittenAttack):
     seeds: Whole = Whole(low=1, default=20)
     """With how many seeds the method is run in each of these worlds; few make beliefs too sharp."""
 
+    def lacks(self, target: Target) -> str | None:
+        return _NO_METHOD if target.algorithm is None else None
+
+    def explain(self, result: Result) -> Consequence:
+        affected, withstands = result.finding.n_affected, result.target.adversary == KNOWS_METHOD
+        if affected is None:
+            return explain_guesses(result, self.remedy)
+        who = "Someone who also knows the method and its settings"
+        if not affected:
+            return Consequence(AS_PROMISED, f"{who} is not more certain about anybody than {result.limits} allows.")
+        said = f"{who} is more certain about {result.share_of_people()} than the limit of {result.limits}."
+        if withstands:
+            return Consequence(
+                FAILED, f"{said} The release promises to withstand this attacker ({KNOWS_METHOD}). Do not sign."
+            )
+        return Consequence(
+            PERMITTED,
+            f"{said} The promise is for an attacker who reads the release alone, and the report names the method. If "
+            f"that matters, publish with --adversary {KNOWS_METHOD}.",
+        )
+
     def refuses(self, target: Target) -> str | None:
         release, original, algorithm = target.release, target.original, target.algorithm
         if algorithm is None:
-            return "the method that made the release is not known; name it with its settings"
+            return _NO_METHOD
         if not target.promises:
             return "where groups end depends on what was promised; say what"
         if not original.domains.sensitive:
@@ -174,12 +197,10 @@ class Minimality(WrittenAttack):
         ceilings = find_ceilings(target, column)
         affected = np.zeros(original.n_rows, dtype=bool)
         is_bounded = False
-        if ceilings is not None and (bounds := ceilings[(ceilings < 1) & (prior > 0)]).size:
+        if ceilings is not None and ((ceilings < 1) & (prior > 0)).any():
             is_bounded = True
             held = (ceilings < 1) & (ceilings > 0)
             affected |= (beliefs > ceilings + _SURE * errors + _HAIR).any(axis=1)
-            if (bounds == bounds[0]).all():
-                baselines["1/l"] = float(bounds[0])
             figures["risk_times_l"] = float((beliefs[:, held] / ceilings[held]).max())
             figures["standard_error"] = float((errors[:, held] / ceilings[held]).max())
         for requirement in _requirements_of(target):

@@ -22,6 +22,7 @@ from scipy import sparse
 
 from lookalike.attacks.possible_worlds.chains import BATCHES, Board, Ints, Tally, possible_pairs
 from lookalike.attacks.shared.attack import WrittenAttack, exposure_of, find_ceilings, score_guesses
+from lookalike.attacks.shared.consequence import UNDECIDED, Consequence, Result, explain_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalise
 from lookalike.audit.matching import graph_complaint
 from lookalike.data.contracts import Finding, Score, Target
@@ -38,6 +39,7 @@ _SWEEPS, _FOR_RECORDS, _MORE = 3000, 10_000, 4
 _MOST_STEPS = 500_000_000
 """Chains that disagree are run again with more sweeps if that takes no more steps than this."""
 _PATIENCE = 8
+_NO_GRAPH = "graph=yes needs the private graph of the release; give it, or leave out graph=yes"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,16 @@ class PossibleWorlds(WrittenAttack):
     graph: Choice = Choice("no", "yes", default="no")
     """`yes`: the private graph has leaked, and its edges take the place of the ranges."""
 
+    def lacks(self, target: Target) -> str | None:
+        return _NO_GRAPH if self.graph == "yes" and target.graph is None else None
+
+    def explain(self, result: Result) -> Consequence:
+        if result.finding.score is None:
+            return Consequence(
+                UNDECIDED, "The chains have not converged, so this run shows nothing. Run it with more sweeps."
+            )
+        return explain_guesses(result, self.remedy)
+
     def refuses(self, target: Target) -> str | None:
         release, original = target.release, target.original
         if (reason := super().refuses(target)) is not None:
@@ -70,7 +82,7 @@ class PossibleWorlds(WrittenAttack):
         if self.graph == "no":
             return None
         if target.graph is None:
-            return "graph=yes needs the private graph of the release; give it, or leave out graph=yes"
+            return _NO_GRAPH
         return graph_complaint(target.graph, Whereabouts.of(target).reading)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
@@ -175,8 +187,6 @@ class PossibleWorlds(WrittenAttack):
             "rows that fit": score_guesses(honest_guesses(honest[part.persons], prior), truth).share,
         }
         ceilings = find_ceilings(target, column)
-        if ceilings is not None and (ceilings == ceilings[0]).all():
-            baselines["1/l"] = float(min(ceilings[0], 1.0))
         affected = None if ceilings is None else tally.is_above(ceilings, agreement)
         figures["belief in the guess"] = float(beliefs.max(axis=1).mean()) if len(beliefs) else 0.0
         text = _sentence(score, baselines, n_worlds, attacked, self.graph == "yes")

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known, refuse_classes
+from lookalike.attacks.shared.consequence import Consequence, Result, explain_guesses
+from lookalike.attacks.shared.persons import PersonClasses, are_right, lack_classes, list_known, refuse_classes
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses, owners_of
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.exposure import Exposure
@@ -51,6 +52,8 @@ class WrittenAttack:
     """Whether it can be made on synthetic records, where nobody has a row."""
     kernels: ClassVar[Collection[str]] = ()
     """What it runs compiled, so that a first run can compile it beforehand."""
+    headline: ClassVar[str | None] = None
+    """The figure that reports show where no guesses are scored."""
 
     def __str__(self) -> str:
         return component_text(self)
@@ -64,6 +67,14 @@ class WrittenAttack:
     def refuses_persons(self, target: Target) -> str | None:
         """Why it cannot be made where persons have several rows, or None."""
         return COUNTS_ROWS
+
+    def lacks(self, target: Target) -> str | None:
+        """What is not given, so that the attack is not run although it applies to such a release; else None."""
+        return None
+
+    def explain(self, result: Result) -> Consequence:
+        """What a finding of this attack means to the person who signs the release."""
+        return explain_guesses(result, self.remedy)
 
     def check(self, target: Target) -> None:
         """Raise `Unsupported`, with the reason, if the attack cannot be made."""
@@ -92,6 +103,9 @@ class OnClasses(OnValues):
 
     def refuses_persons(self, target: Target) -> str | None:
         return refuse_classes(target)
+
+    def lacks(self, target: Target) -> str | None:
+        return lack_classes(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         if target.original.persons is None:

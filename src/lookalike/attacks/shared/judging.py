@@ -137,7 +137,7 @@ def judge_records(
         None if ceilings is None else n_affected_in_truth,
         sum_confidence / n_records,
         power,
-        baselines | _one_over_l(where.target, column),
+        baselines,
     )
 
 
@@ -365,13 +365,6 @@ def _honest_in_groups(where: Whereabouts, column: int) -> dict[str, float]:
     np.maximum.at(most, units, counts)
     proportional = float((counts**2 / sizes[units]).sum() / sizes.sum())
     return {"values of the group": proportional, "likeliest value of the group": float(most.sum() / sizes.sum())}
-
-
-def _one_over_l(target: Target, column: int) -> dict[str, float]:
-    name = target.original.domains.sensitive[column].name
-    promised = any(promise.model.letter == "l" and promise.column == name for promise in target.promises)
-    ceilings = find_ceilings(target, column) if promised else None
-    return {} if ceilings is None else {"1/l": float(ceilings.max())}
 
 
 def _blocks(n_records: int, n_values: int) -> Iterator[NDArray[np.int64]]:

@@ -55,6 +55,11 @@ def refuse_classes(target: Target) -> str | None:
     return _NEEDS_MAP if PersonClasses.of(target) is None else None
 
 
+def lack_classes(target: Target) -> str | None:
+    """That the record map is not given, where it alone keeps the persons of a class from being counted; else None."""
+    return _NEEDS_MAP if refuse_classes(target) == _NEEDS_MAP else None
+
+
 @dataclass(frozen=True, eq=False)
 class PersonClasses:
     """Which persons have rows in which class: of these a reader cannot tell who is who."""

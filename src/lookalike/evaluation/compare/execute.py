@@ -112,6 +112,7 @@ def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], 
         algorithm=outcome.algorithm,
         # To count persons, not to find anybody.
         record_of_row=None if outcome.data.persons is None else outcome.record_map.record_of_row,
+        adversary=outcome.adversary,
     )
     made: list[dict[str, Any]] = []
     not_made: dict[str, str] = {}

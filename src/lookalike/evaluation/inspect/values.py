@@ -15,7 +15,7 @@ from lookalike.data.suspect_codes import count_values, note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import examine_column, is_shown
 
-NOTHING_HELD: Mapping[str, tuple[dict[str, int], int]] = {}
+_NOTHING_HELD: Mapping[str, tuple[dict[str, int], int]] = {}
 _PUBLISHED = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
 
 
@@ -23,7 +23,7 @@ def note_values(
     table: Table,
     roles: Mapping[str, Role | None],
     schema: Schema | None,
-    held: Mapping[str, tuple[dict[str, int], int]] = NOTHING_HELD,
+    held: Mapping[str, tuple[dict[str, int], int]] = _NOTHING_HELD,
 ) -> tuple[str, ...]:
     """Sentences about the values of columns in these roles; `schema`: what is declared of them.
 

@@ -129,7 +129,7 @@ def _list_risks(basis: Basis, stated: Statement, evaluation: Evaluation | None) 
     lines.append(
         RiskLine(f"finding a {noun}, known to be in the table", before.found if before else unknown, after, promised)
     )
-    fraction = _sampled(basis, stated)
+    fraction = _find_fraction(basis, stated)
     people = _people(basis)
     if fraction is not None and people:
         without = found_among(before.sizes, fraction) if before else Chance()
@@ -173,7 +173,7 @@ def _found_after(basis: Basis, evaluation: Evaluation | None) -> Chance:
     return Chance()
 
 
-def _sampled(basis: Basis, stated: Statement) -> float | None:
+def _find_fraction(basis: Basis, stated: Statement) -> float | None:
     """The share of the population that is in the table, where the population is stated."""
     n_people = basis.audit.n_rows + basis.withheld.n_suppressed - basis.withheld.n_dummies
     if stated.population is None or basis.unit is not None or not 0 < n_people <= stated.population:

@@ -38,7 +38,16 @@ from lookalike.untrusted import load_json, read_bytes
 
 OWN_REPORT, _OWN_AUDIT = "stated report", "stated audit"
 _BOTH = f"{REPORT_PAGE}, {REPORT}"
-_SCORED = ("attacks", "attacks_not_made", "answers", "before_after", "uses", "tradeoff", "bound_sentence")
+_SCORED = (
+    "attacks",
+    "attacks_not_made",
+    "attacks_not_run",
+    "answers",
+    "before_after",
+    "uses",
+    "tradeoff",
+    "bound_sentence",
+)
 """What a published report has only with scores."""
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,30}")
 

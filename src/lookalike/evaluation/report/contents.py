@@ -18,16 +18,16 @@ from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
+from lookalike.attacks.run import as_sentence
+from lookalike.attacks.shared.consequence import best_baseline
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
-from lookalike.data.contracts import Finding
+from lookalike.data.contracts import LEAST_GUESSES, Finding, Residual
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
-from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.data.statement import UNTITLED, Statement
-from lookalike.errors import quoted
 from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
@@ -36,11 +36,11 @@ from lookalike.evaluation.report.certificate import Certificate, make_certificat
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.knowledge import RuledLine, list_ruled
 from lookalike.evaluation.report.page import draw_pictures, to_html
+from lookalike.evaluation.report.remarks import list_cautions, list_withheld
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.files.identifiers.values import state_kept
 from lookalike.version import __version__
 
-_LEAST_GUESSES = 100
 _LIBRARIES = ("numpy", "scipy", "numba", "polars")
 
 
@@ -57,23 +57,33 @@ class ColumnLine:
 
 @dataclass(frozen=True)
 class AttackLine:
-    """What one attack achieved."""
+    """What one attack achieved, to whole percents."""
 
     attack: str
     what: str
     """What the attacker does, in words."""
     column: str | None
     right: float | None
-    """Share of guesses that are right, to whole percents."""
+    """Share of guesses that are right; where none are scored, the highest chance of being right about anybody."""
+    at_most: bool
+    """Whether it is that chance."""
     honest: float | None
-    """What the best honest guess gets right."""
+    """The baseline: what someone who simply reads the table gets right."""
+    baseline: str
+    """How such a reader guesses."""
+    control: float | None
+    """Share of the same guesses that are right about people who are not in the table; None without a control group."""
+    residual: tuple[float, float, float] | None
+    """What is learned about people because they are in the table, with the ends of its interval of 95 %."""
     succeeds: bool | None
     guesses: bool
     """Whether there was anybody to guess about."""
     within: bool | None
     """Whether all its beliefs, right or wrong, stay within what was promised of the release; None: it has none."""
-    remedy: str
-    """What would help if it succeeds."""
+    word: str
+    """What this means for signing, in a word (`attacks.shared.consequence`)."""
+    means: str
+    """The same in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +150,9 @@ class Report:
     ends_sentence: str
     attacks: tuple[AttackLine, ...] = ()
     attacks_not_made: dict[str, str] = field(default_factory=dict)
+    """Attacks that say nothing about such a release, with the reason."""
+    attacks_not_run: dict[str, str] = field(default_factory=dict)
+    """Attacks that apply to it and were not made, with the reason."""
     answers: tuple[Answered, ...] = ()
     uses: tuple[UseLine, ...] = ()
     before_after: BeforeAfter | None = None
@@ -200,7 +213,7 @@ class Report:
             with_rules=list_ruled(basis),
             numbers=basis.numbers,
             against_rows=_compare_with_rows(basis, evaluation),
-            cautions=_cautions(basis),
+            cautions=list_cautions(basis),
             audit=basis.audit.to_plain(),
             beliefs=tuple(belief_table(basis, index) for index in basis.seen),
             sizes=size_lines(basis.crowds, basis.form),
@@ -209,7 +222,7 @@ class Report:
             bound_sentence=basis.bound_sentence,
             ends_sentence=basis.ends_sentence,
             left_out=(
-                *_list_withheld(basis, evaluation),
+                *list_withheld(basis, evaluation),
                 *basis.left_out,
                 *(evaluation.left_out if evaluation else ()),
             ),
@@ -261,6 +274,7 @@ _LEFT_OUT_IF_EMPTY = (
     "against_rows",
     "ends_sentence",
     "before_after",
+    "attacks_not_run",
 )
 
 
@@ -283,52 +297,6 @@ _FORMS = {
 
 def _describe_rows(form: str, noun: str) -> str:
     return f"{_FORMS[form]} A {noun} may have several rows."
-
-
-def _cautions(basis: Basis) -> tuple[str, ...]:
-    several: tuple[str, ...] = ()
-    if basis.unit is not None and basis.unit.known == "one row":
-        several = (
-            f"An attacker who knows several rows of a {basis.unit.noun} that lie in different groups (an age at two "
-            "visits) can combine them and infer more.",
-        )
-    columns = list(dict.fromkeys(quoted(promise.column) for promise in basis.promises if promise.column is not None))
-    about = (
-        f"It limits what can be learned about a person's {' and '.join(columns)}."
-        if columns
-        else "It does not limit what can be learned about a person's sensitive values."
-    )
-    alone = "The promise is about this release alone. A second release of overlapping data can break both."
-    return (
-        alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
-        "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
-        "the table, can infer more.",
-        *several,
-        f"{about} It does not hide that a person is in the table.",
-        "What is true of whole groups (smokers fall ill more often) can still be learned: the data are for that.",
-    )
-
-
-_SCORES_KEPT = (
-    "Figures that are scored on the original (results of attacks, errors of queries, predictions) are not published: "
-    "they could reveal more about people than the release does."
-)
-_LEVELS_KEPT = "How sure an attacker can be of each value is not published: it depends on more than the release shows."
-
-
-def _list_withheld(basis: Basis, evaluation: Evaluation | None) -> list[str]:
-    """What a published report does not say, and why."""
-    if basis.internal:
-        return []
-    said = [] if evaluation is not None else [_SCORES_KEPT]
-    said += [] if basis.seen or not basis.domains.sensitive else [_LEVELS_KEPT]
-    unstated = [quoted(domain.name) for domain in basis.domains.quasi if domain.name not in basis.loss_by_column]
-    if unstated:
-        said.append(
-            f"The loss of {', '.join(unstated)} is not published: it is measured against values of the original that "
-            "the release does not show."
-        )
-    return said
 
 
 def _column_lines(basis: Basis) -> list[ColumnLine]:
@@ -363,7 +331,8 @@ def _round_scores(evaluation: Evaluation) -> dict[str, Any]:
     settings = [replace(one, belief=round(one.belief, 2), loss=round(one.loss, 2)) for one in tried]
     return {
         "attacks": tuple(_attack_lines(evaluation)),
-        "attacks_not_made": evaluation.attacks.not_made,
+        "attacks_not_made": {name: as_sentence(why) for name, why in evaluation.attacks.not_applicable.items()},
+        "attacks_not_run": {name: as_sentence(why) for name, why in evaluation.attacks.not_run.items()},
         "answers": tuple(
             Answered(
                 line.columns,
@@ -388,32 +357,45 @@ def _attack_lines(evaluation: Evaluation) -> list[AttackLine]:
     said = {row["name"]: row["meaning"] for row in describe(ATTACKS)}
     lines = []
     for attacked in evaluation.attacks.made:
-        finding = attacked.finding
-        right, honest = _read_scores(finding)
+        finding, found = attacked.finding, attacked.finding.residual
         name = finding.attack.partition(":")[0]
+        right, honest, at_most = _read_scores(finding, getattr(ATTACKS.get(name), "headline", None))
+        shown = found if found is not None and found.is_large_enough else None
         lines.append(
             AttackLine(
                 attack=finding.attack,
                 what=said.get(name, ""),
                 column=finding.column,
                 right=right,
+                at_most=at_most,
                 honest=honest,
+                baseline="" if honest is None else best_baseline(finding)[0],
+                control=None if shown is None or shown.control_share is None else round(shown.control_share, 2),
+                residual=_round_residual(shown),
                 succeeds=finding.succeeds if right is not None else None,
                 guesses=finding.score is None or finding.score.n_guesses > 0,
                 within=all(kept for _, kept in attacked.kept.values()) if attacked.kept else None,
-                remedy=ATTACKS[name].remedy if name in ATTACKS else "",
+                word=attacked.consequence.word,
+                means=attacked.consequence.sentence,
             )
         )
     return lines
 
 
-def _read_scores(finding: Finding) -> tuple[float | None, float | None]:
-    if finding.column is None:
-        highest = finding.figures.get("highest prosecutor risk")
-        return (None if highest is None else round(highest, 2)), None
-    if finding.score is None or finding.score.n_guesses < _LEAST_GUESSES:
-        return None, None
-    return round(finding.score.share, 2), round(max(finding.baselines.values(), default=0.0), 2)
+def _round_residual(found: Residual | None) -> tuple[float, float, float] | None:
+    if found is None or found.residual is None or found.low is None or found.high is None:
+        return None
+    return round(found.residual, 2), round(found.low, 2), round(found.high, 2)
+
+
+def _read_scores(finding: Finding, headline: str | None) -> tuple[float | None, float | None, bool]:
+    """What is right, the baseline, and whether the first is the highest chance instead of a share of guesses."""
+    if finding.score is None:
+        highest = None if headline is None else finding.figures.get(headline)
+        return (None if highest is None else round(highest, 2)), None, True
+    if finding.score.n_guesses < LEAST_GUESSES:
+        return None, None, False
+    return round(finding.score.share, 2), round(best_baseline(finding)[1], 2), False
 
 
 def _command(basis: Basis) -> str:

@@ -194,7 +194,7 @@ def _attacks(report: Report) -> charts.Chart:
         for line in report.attacks
         if line.right is not None and line.honest is not None
     ]
-    marks = {"honest": "best honest guess", "right": "the attack"}
+    marks = {"honest": "baseline", "right": "the attack"}
     return charts.spans(rows, "attack", marks, x_title="right guesses", width=_WIDE)
 
 

@@ -10,7 +10,7 @@ they are in the owner's report alone; those of the release follow from its rows,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -142,8 +142,3 @@ class RiskLine:
     """The sensitive column that it is about; None: finding a person."""
     blind: float | None = None
     """How often a guess is right that names the most frequent value for everybody."""
-
-
-def at_most(lines: Sequence[RiskLine]) -> float:
-    """The highest share that is shown after."""
-    return max((line.after.highest or line.promised or 0.0 for line in lines), default=0.0)

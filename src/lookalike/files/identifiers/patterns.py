@@ -118,10 +118,10 @@ def is_phone(text: str) -> bool:
     return 8 <= len(digits) <= 15 and len(set(digits)) > 2
 
 
-def is_device(text: str) -> bool:
+def _is_device(text: str) -> bool:
     """Whether a text is the address of a network card, with one kind of separator and not all digits alike.
 
-    >>> is_device("00:1A:2B:3C:4D:5E"), is_device("00:00:00:00:00:00"), is_device("00:1A-2B:3C:4D:5E")
+    >>> _is_device("00:1A:2B:3C:4D:5E"), _is_device("00:00:00:00:00:00"), _is_device("00:1A-2B:3C:4D:5E")
     (True, False, False)
     """
     return len(set(re.findall("[:-]", text))) == 1 and len(set(text.casefold())) > 2
@@ -256,7 +256,7 @@ _PATTERNS: tuple[Pattern, ...] = (
         least_sound=0.5,
     ),
     Pattern(
-        "device addresses", r"(?i)(?:^|[^0-9a-f:-])((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})(?:[^0-9a-f:-]|$)", is_device
+        "device addresses", r"(?i)(?:^|[^0-9a-f:-])((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})(?:[^0-9a-f:-]|$)", _is_device
     ),
     Pattern("UUIDs", r"(?i)(?:^|[^0-9a-z-])([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:[^0-9a-z-]|$)"),
     Pattern("street addresses", f"^(?:{_STREETS})$", least_share=0.2),

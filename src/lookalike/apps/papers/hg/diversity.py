@@ -125,8 +125,8 @@ _EXPERIMENT_2 = Experiment(
             where="5.1",
             says="NH's loss comes from the large parts that it merges.",
             test=_largest_part_explains,
-            why="The sizes of NH's merged parts are not recorded: our construction of NH has its own rules for "
-            "merging.",
+            why="The paper measures no part, and our construction of NH has its own rules for merging, so the sizes of "
+            "its parts would not decide.",
         ),
         Claim(
             where="3.1 and 5.1, figure 2",

@@ -51,7 +51,8 @@ _STATEMENTS = (
         "3.2, theorem 5; abstract",
         "If a group is split evenly, the probability of any value is at most 1/(l - 1/2).",
         "by proof, for one refused split per group and children of at least l records; the bound is damaged in the "
-        "text that we have, and enumeration meets it exactly",
+        "text that we have, and enumeration meets it exactly. Whether every algorithm that splits evenly keeps it is "
+        "counted (ma-mondrian)",
     ),
     Statement(
         "3.2, appendix C.3", "SG is effectively immune.", "follows from theorem 5; its risk is shown with figure 5"
@@ -84,6 +85,11 @@ _STATEMENTS = (
         "by proof; sharper is (l/(l-1))^(l-1)/l. In the proof of theorem 8, r - c + 1 should read r - c - 1",
     ),
     Statement("4.2", "Groups of two buckets have exactly 2/l.", "by arithmetic"),
+    Statement(
+        "4.2",
+        "The worst case of simple l-diversity is one frequent value among values that occur once.",
+        "a conjecture that the paper argues; what follows from it is counted (ma-simple)",
+    ),
     Statement(
         "5.1",
         "If any bucket is unsafe, the largest risk is at least 2/l and at most e/l.",
@@ -160,7 +166,7 @@ PAPER = Paper(
     fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization does not remove the "
     "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. For a value almost as "
     "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy strengthens the attack. "
-    "Relaxed Mondrian that tries a second column can reveal a value with certainty.",
+    "Even splits alone are not safe: relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
     "where counts matter.",
     main={

@@ -286,10 +286,18 @@ MONDRIAN = Experiment(
         Claim(
             "3.2; 6",
             "Strict or relaxed cuts decide whether Mondrian can be attacked.",
-            every(partial(_is_above_bound, STRICT), partial(_even_bound, ONE)),
-            judged="strict cuts exceed 1/(l - 1/2), relaxed cuts of one column never do",
-            limits="With one column only; see the claim above.",
-            why="By enumeration on small tables: strict cuts stay within the bound, or relaxed ones exceed it.",
+            every(partial(_is_above_bound, STRICT), partial(_even_bound, ONE), partial(_even_bound, TWO)),
+            judged="strict cuts exceed 1/(l - 1/2), relaxed cuts never do",
+            why="It holds while only one column is cut. Where a second one is tried, relaxed cuts reveal values with "
+            "certainty at every l, strict ones at l = 2 only.",
+        ),
+        Claim(
+            "3.2, theorem 5; abstract",
+            "An algorithm that only splits groups evenly is not vulnerable, however it looks for its groups.",
+            _test(_even_bound, ONE, TWO),
+            judged="no probability above 1/(l - 1/2), the bound of theorem 5",
+            why="The proof looks at one refused split per group. An algorithm that may split a group in two ways "
+            "refuses both, and what both rule out can leave one possibility.",
         ),
         Claim(
             "1",
