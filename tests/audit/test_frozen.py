@@ -14,7 +14,8 @@ from tests.pipeline.series.test_frozen_attacked import PROMISES, people, play_fr
 
 def audit(shown: list[np.ndarray], cells: np.ndarray, data: la.Microdata, *promises: Promise) -> list[str]:
     groups = np.column_stack([np.where(here, cells, ABSENT) for here in shown])
-    return audit_histories(groups, data.sensitive, promises or PROMISES, data.domains.sensitive, READS_RELEASE)
+    made = [promises or PROMISES] * len(shown)
+    return audit_histories(groups, data.sensitive, made, data.domains.sensitive, READS_RELEASE)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -39,3 +40,20 @@ def test_a_row_that_came_alone_is_found() -> None:
     # One row that left alone, too.
     assert audit([np.ones(50, dtype=bool), first], cells, data, Promise(la.KAnonymity(2)))
     assert audit([first, first], cells, data, Promise(la.KAnonymity(2))) == []
+
+
+def test_a_weaker_promise_later_does_not_end_an_earlier_one() -> None:
+    data, _ = people(1)
+    cells, everybody = np.zeros(50, dtype=np.int64), np.ones(50, dtype=bool)
+    later = everybody.copy()
+    later[:3] = False
+    groups = np.column_stack([np.where(here, cells, ABSENT) for here in (everybody, later)])
+    strict, weak = (Promise(la.KAnonymity(k)) for k in (5, 2))
+
+    def held(*promises: Promise) -> list[str]:
+        made = [[promise] for promise in promises]
+        return audit_histories(groups, data.sensitive, made, data.domains.sensitive, READS_RELEASE)
+
+    assert "k-anonymity:5 only up to 3, in a set of 3 rows" in held(strict, weak)[0]
+    # Those who left before the strict promise was made are not among the people that it is about.
+    assert held(weak, strict) == []

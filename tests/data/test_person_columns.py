@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.data.microdata import Column, Table
-from lookalike.data.person_columns import explain_repeated, find_repeated, find_spellings, refuse_repeated
+from lookalike.data.person_columns import explain_repeated, find_repeated, refuse_repeated
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import RecipeError
@@ -121,14 +121,6 @@ def test_decimals_number_nobody() -> None:
     measured = Column("staff", ValueType.NUMBER, posts.codes, np.arange(len(posts.values)) + 0.5)
     assert find_repeated(visits("staff"), SCHEMA) is not None
     assert find_repeated(Table((measured, *visits("staff").columns[1:])), SCHEMA) is None
-
-
-def test_spellings_of_one_number_are_said() -> None:
-    said = find_spellings(column("pid", ["p1", "P1 ", "p2", "p1"]))
-    assert "1 value" in said
-    assert "p1" not in said
-    assert not find_spellings(column("pid", ["p1", "p2", "p1"]))
-    assert not find_spellings(column("pid", [1, 2, 1]))
 
 
 def test_an_identifier_that_numbers_something_is_refused_whatever_is_constant() -> None:

@@ -62,3 +62,8 @@ def test_publish_and_inspect_say_so() -> None:
         table, qi=["town"], carry=["amount"], carry_anyway="amount", model="k-anonymity:2", algorithm="mondrian"
     )
     assert any("would count as a person" in note for note in made.notes)
+
+
+def test_rows_without_any_value_are_noticed() -> None:
+    table = la.read_table(pl.DataFrame({"x": [1, None, 3, None], "y": ["a", None, None, None]}))
+    assert note_totals(table) == ("Rows 2, 4 have no value in any column. Each would count as a person: remove them.",)

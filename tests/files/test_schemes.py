@@ -75,7 +75,7 @@ GOOD = scheme_text(KD)
         (GOOD + "extra: 1\n", "There is no entry"),
         (GOOD + "cuts: {age: [40]}\n", "either cells"),
         (GOOD.replace("{cut: age, from: 40}", "{cut: age, at: 40}"), "entry 1 of cells"),
-        (GOOD.replace("{cut: age, from: 40}", "{cut: age, from: [40]}"), "no number, date or text"),
+        (GOOD.replace("{cut: age, from: 40}", "{cut: age, from: [40]}"), '"age" is cut at .40., which is no number'),
         (GOOD.replace("{cut: age, from: 40}", "{cut: age, from: .nan}"), "no value of type integer"),
         (GOOD.replace("{cut: age, from: 40}", "{cut: age, from: 1.0e+300}"), "no value of type integer"),
         (GOOD.replace("- {}\n", "- {records: -1}\n", 1), "of cells must be a cut"),

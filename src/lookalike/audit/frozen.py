@@ -30,17 +30,20 @@ from lookalike.errors import counted
 
 
 def audit_histories(
-    groups: Ints, codes: Codes, promises: Sequence[Promise], domains: Sequence[Domain], adversary: str
+    groups: Ints, codes: Codes, promises: Sequence[Sequence[Promise]], domains: Sequence[Domain], adversary: str
 ) -> list[str]:
     """What is wrong, in sentences.
 
     groups [persons, releases]: the group that shows the person's row, ABSENT if none does; codes [persons, sensitive
-    columns].
+    columns]; promises: those of each release.
     """
-    ever = (groups != ABSENT).any(axis=1)
-    histories = np.unique(groups[ever], axis=0, return_inverse=True)[1].reshape(-1)
-    n_blocks, problems = int(histories.max(initial=-1)) + 1, []
-    for promise in promises if n_blocks else ():
+    problems = []
+    for promise, made_in in _list_promises(promises):
+        ever = (groups[:, made_in] != ABSENT).any(axis=1)
+        if not ever.any():
+            continue
+        histories = np.unique(groups[ever], axis=0, return_inverse=True)[1].reshape(-1)
+        n_blocks = int(histories.max()) + 1
         column = next((place for place, domain in enumerate(domains) if domain.name == promise.column), None)
         domain = None if column is None else domains[column]
         own = None if column is None else codes[ever, column].astype(np.int32)
@@ -63,9 +66,17 @@ def audit_histories(
     return problems
 
 
+def _list_promises(promises: Sequence[Sequence[Promise]]) -> list[tuple[Promise, list[int]]]:
+    """Each different promise, and the releases that made it."""
+    found: dict[tuple[str, str | None], tuple[Promise, list[int]]] = {}
+    for release, made in enumerate(promises):
+        for promise in made:
+            found.setdefault((str(promise.model), promise.column), (promise, []))[1].append(release)
+    return list(found.values())
+
+
 def audit_bounds(
     releases: Sequence[SeriesRelease],
-    promises: Sequence[Promise],
     columns: Sequence[Domain],
     code_of_value: Sequence[Ints],
     adversary: str,
@@ -75,7 +86,8 @@ def audit_bounds(
     `columns` are the sensitive columns with the values of all releases; `code_of_value` has for each of them the code
     of every joint value.
     """
-    about_values = [promise for promise in promises if promise.column is not None]
+    made = _list_promises([each.promises for each in releases])
+    about_values = [(promise, made_in) for promise, made_in in made if promise.column is not None]
     if not about_values:
         return []
     paths = Paths.of([each.class_of_person for each in releases], [each.made_up for each in releases])
@@ -85,7 +97,8 @@ def audit_bounds(
     if len(bounds.contradicted):
         return ["the releases contradict each other about the values of people"]
     problems = []
-    for promise in about_values:
+    for promise, made_in in about_values:
+        through = (paths.classes[:, made_in] != ABSENT).any(axis=1)
         place = next(place for place, domain in enumerate(columns) if domain.name == promise.column)
         domain = columns[place]
         keys, entry = np.unique(
@@ -95,17 +108,21 @@ def audit_bounds(
         np.add.at(most, entry.reshape(-1), bounds.most)
         most = np.minimum(most, paths.sizes[keys // domain.n_codes])
         prior = np.bincount(keys % domain.n_codes, weights=most, minlength=domain.n_codes).astype(np.int64)
+        kept = through[keys // domain.n_codes]
+        keys, most = keys[kept], most[kept]
+        starts = np.searchsorted(keys, np.arange(len(paths.sizes) + 1) * domain.n_codes)
+        of_promise = np.flatnonzero(through)
         exposure = Exposure(
             adversary=adversary,
             form=Grouped.form,
             column=domain,
             prior=prior,
-            starts=np.searchsorted(keys, np.arange(len(paths.sizes) + 1) * domain.n_codes).astype(np.int64),
+            starts=np.append(starts[of_promise], len(keys)).astype(np.int64),
             values=(keys % domain.n_codes).astype(np.int32),
             weights=most,
-            sizes=paths.sizes,
+            sizes=paths.sizes[of_promise],
         )
-        if not bounds.known.all() and not promise.model.requirement(prior, domain, place).only_ceilings:
+        if not bounds.known[of_promise].all() and not promise.model.requirement(prior, domain, place).only_ceilings:
             # More of a value may be better then, so the most that it can be decides nothing.
             problems.append(f"whether {promise} holds of rows that came, stayed or left together cannot be worked out")
         elif not promise.model.holds(level := promise.model.level(exposure)):

@@ -28,7 +28,7 @@ from lookalike.audit.exposures import part
 from lookalike.audit.paths import ABSENT, Bounds, ClassValues, Paths, bound_values, check_sizes, multiply
 from lookalike.audit.reading import Ints
 from lookalike.audit.verdicts import format_number
-from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
@@ -36,6 +36,10 @@ from lookalike.data.release import Grouped
 from lookalike.errors import RecipeError, counted
 
 _LOOKS = 20_000
+_METHOD = (
+    "promised against someone who knows the method. Releases of the same people are checked together only against "
+    "someone who reads them"
+)
 _TOO_MUCH = (
     "not decided: too many groups of the releases overlap to work out what follows from adding and subtracting them"
 )
@@ -52,6 +56,8 @@ class SeriesRelease:
     values: ClassValues
     """Of the sensitive columns and what is carried beside them, joined: a reader tells rows apart by all of it."""
     promises: tuple[Promise, ...]
+    adversary: str = READS_RELEASE
+    """Against whom it was promised."""
 
 
 @dataclass(frozen=True)
@@ -287,6 +293,8 @@ def _hold(promise: Promise, release: SeriesRelease, place: int, paths: Paths, se
     if model.about_identity:
         readings = [_identity(paths, place)]
     else:
+        if release.adversary == KNOWS_METHOD and _shares_people(paths, place):
+            return Held(release.name, str(promise), False, None, None, _METHOD)
         if not seen[0].joint.bounds.complete:
             return Held(release.name, str(promise), False, None, None, _TOO_MUCH)
         about = [one for one in seen if one.column.name == promise.column]
@@ -312,6 +320,11 @@ def refuse_model(promise: Promise) -> str | None:
     if promise.model.by_possible:
         return "it counts rows that are possible for a person, which several releases together are not checked for"
     return None
+
+
+def _shares_people(paths: Paths, place: int) -> bool:
+    """Whether somebody in a release is in another one, too."""
+    return bool(((paths.classes[paths.through(place)] != ABSENT).sum(axis=1) > 1).any())
 
 
 def _identity(paths: Paths, place: int) -> tuple[Ints, Exposure]:

@@ -255,6 +255,9 @@ class Algorithm(Protocol):
     def cautions(self) -> list[str]:
         """What a careful user should know about these settings."""
 
+    def bound_to(self) -> str | None:
+        """Why, as it is set up, it serves the records of one table alone; None: it serves any table."""
+
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         """Why it cannot serve this promise, or None."""
 

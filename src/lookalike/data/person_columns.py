@@ -13,7 +13,6 @@ declared an identifier. Cost: one sort per column that may number persons; none 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -100,7 +99,12 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
     if not declared and n_values <= few and n_rows > _MANY_ROWS * n_values:
         # A few kinds of something: whether persons were searched, the number of a ward.
         return None
-    if column.type is ValueType.NUMBER and not declared and not numbers_persons(column.name):
+    if (
+        column.type is ValueType.NUMBER
+        and not has_whole_numbers(column)
+        and not declared
+        and not numbers_persons(column.name)
+    ):
         # Decimals measure something: the staff of a school, in full-time posts.
         return None
     sure = (
@@ -124,8 +128,15 @@ def _has_codes(column: Column) -> bool:
     if len(column.values) < _FEW_VALUES:
         return False
     if column.type in NUMBER_LIKE:
-        return column.type is ValueType.INTEGER
+        return has_whole_numbers(column)
     return all(any(map(str.isdigit, str(value))) for value in column.values[:_LOOKED_AT])
+
+
+def has_whole_numbers(column: Column) -> bool:
+    """Whether values are whole numbers, also where a data frame holds them as floats because some are missing."""
+    if column.type is ValueType.NUMBER:
+        return bool(np.all(column.values == np.floor(column.values)))
+    return column.type is ValueType.INTEGER
 
 
 def _tell_persons(column: Column, constant: Sequence[Column], others: Sequence[Column]) -> bool:
@@ -166,22 +177,6 @@ def _mean_difference(column: Column, ones: NDArray[np.int64], others: NDArray[np
         return 0.0
     values = column.values.astype(np.float64)
     return float(np.mean(np.abs(values[left[both]] - values[right[both]])))
-
-
-def find_spellings(column: Column) -> str:
-    """What to say if values differ only in capitals, in blanks around them or in how letters are encoded."""
-    if column.type is not ValueType.STRING:
-        return ""
-    texts = map(str, column.values)
-    plain = [(one if one.isascii() else unicodedata.normalize("NFKC", one)).strip().casefold() for one in texts]
-    n_spelled = len(plain) - len(set(plain))
-    if not n_spelled:
-        return ""
-    verb = "differs" if n_spelled == 1 else "differ"
-    return (
-        f"{counted(n_spelled, 'value')} of {quoted(column.name)} {verb} from another one only in capitals or blanks, "
-        "and each counts as a different person. If these are the same persons, spell them alike before you publish."
-    )
 
 
 def refuse_repeated(table: Table, schema: Schema, settings: PersonSettings) -> None:

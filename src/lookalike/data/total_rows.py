@@ -1,4 +1,4 @@
-"""Rows that are no person's but add up others: a last line "Total", as tables from spreadsheets have it.
+"""Rows that are no person's: a last line "Total" that adds up others, and empty rows, as spreadsheets have them.
 
 A row is noticed if a text says so (Total, Sum, All, Gesamt ...) and one of its numbers is the sum of the rows that do
 not say so, of the whole table or of the rows that share a value with it; or if it is the last row and the word can mean
@@ -132,6 +132,22 @@ def _find_last(table: Table, numbers: Iterable[Column]) -> TotalRows | None:
 
 
 def note_totals(table: Table) -> tuple[str, ...]:
-    """A sentence about rows that seem to be totals, if there are any."""
+    """Sentences about rows that seem to be totals and about empty rows, if there are any."""
     found = find_totals(table)
-    return () if found is None else (found.sentence,)
+    return (*(() if found is None else (found.sentence,)), *_note_empty(table))
+
+
+def _note_empty(table: Table) -> tuple[str, ...]:
+    """A sentence about rows without any value, which spreadsheets leave at the end."""
+    if not table.columns or not table.n_rows:
+        return ()
+    empty = np.flatnonzero(np.all([column.codes == len(column.values) for column in table.columns], axis=0)) + 1
+    if not len(empty):
+        return ()
+    listed = ", ".join(f"{row:,}" for row in empty[:_MOST_LISTED].tolist())
+    more = f" and {len(empty) - _MOST_LISTED:,} more" if len(empty) > _MOST_LISTED else ""
+    is_one = len(empty) == 1
+    return (
+        f"Row{'' if is_one else 's'} {listed}{more} {'has' if is_one else 'have'} no value in any column. "
+        f"{'It' if is_one else 'Each'} would count as a person: remove {'it' if is_one else 'them'}.",
+    )

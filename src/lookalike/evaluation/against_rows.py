@@ -81,23 +81,25 @@ def compare_with_rows(made: MadeWhole, progress: Progress = silent) -> AgainstRo
     table = made.table
     if table.persons is None:
         return None
-    is_large = table.n_rows > LARGEST
+    reason = made.algorithm.bound_to()
+    # A method that is set up for these people has nothing to say about other rows, nor about a sample.
+    is_large = table.n_rows > LARGEST and reason is None
     part = some_records(table, _SAMPLED, Randomness(0).child("sample of persons")) if is_large else table
     rows = replace(part, persons=None, individuals=None)
-    measure, by_rows, reason = FORMS[made.form].headline[0], None, ""
+    measure, by_rows = FORMS[made.form].headline[0], None
     by_units = _measure_rows(measure, rows, _make(made, part, made.recipe, progress) if is_large else made.release)
-    try:
-        by_rows = _measure_rows(
-            measure, rows, _make(made, rows, replace(made.recipe, persons=PersonSettings()), progress)
-        )
-    except LookalikeError as error:
-        reason = str(error)
+    if reason is None:
+        try:
+            made_by_rows = _make(made, rows, replace(made.recipe, persons=PersonSettings()), progress)
+            by_rows = _measure_rows(measure, rows, made_by_rows)
+        except LookalikeError as error:
+            reason = str(error)
     return AgainstRows(
         unit=table.schema.unit_name,
         measure=measure,
         by_units=by_units,
         by_rows=by_rows,
-        reason=reason,
+        reason=reason or "",
         n_persons=table.n_persons,
         n_rows=table.n_rows,
         n_sampled=part.n_persons if is_large else None,

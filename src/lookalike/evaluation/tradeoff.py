@@ -74,7 +74,9 @@ def tradeoff(
     variants = vary_promises(promises)
     persons = PersonSettings(number_known=data.number_known) if data.persons is not None else PersonSettings()
     settings: list[Setting] = []
-    for place, (text, variant) in enumerate(variants):
+    # A method that is set up for these people knows nothing of a sample of them.
+    serves = part is data or algorithm.bound_to() is None
+    for place, (text, variant) in enumerate(variants if serves else ()):
         progress("trade-off", place / len(variants), text)
         try:
             recipe = Recipe(schema=part.schema, promises=variant, algorithm=quick, adversary=adversary, persons=persons)

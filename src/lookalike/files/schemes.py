@@ -24,7 +24,7 @@ their place and what to do.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -170,7 +170,7 @@ def _scheme_from_plain(loaded: Mapping[str, Any], source: str) -> Scheme:
     if cuts is not None:
         if not isinstance(cuts, dict) or not all(isinstance(starts, list) for starts in cuts.values()):
             raise SchemaError("cuts must be a mapping from columns to lists, such as {age: [30, 40]}.")
-        return Scheme(**known, starts={str(name): tuple(map(_start, starts)) for name, starts in cuts.items()})
+        return Scheme(**known, starts={str(name): _starts(str(name), starts) for name, starts in cuts.items()})
     if not isinstance(cells, list) or len(cells) > 2 * MOST_CELLS:
         raise SchemaError(f"cells must be a list of at most {2 * MOST_CELLS:,} cuts and cells.")
     return Scheme(**known, parts=tuple(_part_from_plain(entry, place) for place, entry in enumerate(cells, start=1)))
@@ -178,7 +178,7 @@ def _scheme_from_plain(loaded: Mapping[str, Any], source: str) -> Scheme:
 
 def _part_from_plain(entry: object, place: int) -> Cut | Cell:
     if isinstance(entry, dict) and set(entry) == {"cut", "from"}:
-        return Cut(str(entry["cut"]), _start(entry["from"]))
+        return Cut(str(entry["cut"]), *_starts(str(entry["cut"]), [entry["from"]]))
     if isinstance(entry, dict) and set(entry) <= {"records"}:
         records = entry.get("records")
         if records is None or (type(records) is int and records >= 0):
@@ -186,15 +186,22 @@ def _part_from_plain(entry: object, place: int) -> Cut | Cell:
     raise SchemaError(f"entry {place} of cells must be a cut such as {{cut: age, from: 40}}, or {{records: 10}}.")
 
 
-def _start(value: object) -> Start:
-    """Numbers stay numbers; dates become their ISO text."""
+def _starts(column: str, values: Sequence[object]) -> tuple[Start, ...]:
+    """Where a column is cut. Numbers stay numbers; dates become their ISO text."""
+    return tuple(_start(column, value) for value in values)
+
+
+def _start(column: str, value: object) -> Start:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
         return value
     if isinstance(value, datetime.date | str):
         return value.isoformat() if isinstance(value, datetime.date) else value
-    raise SchemaError("a column is cut at something that is no number, date or text.")
+    raise SchemaError(
+        f"column {quoted(column)} is cut at {str(value)[:40]}, which is no number, date or text. Write for each part "
+        "but the first the value that it begins at, such as {age: [30, 40], sex: [male]}."
+    )
 
 
 def _map_values(scheme: Scheme) -> str:

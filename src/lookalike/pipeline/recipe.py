@@ -20,7 +20,7 @@ from lookalike.data.folding import fold_for, parse_folds
 from lookalike.data.frequent_values import describe_frequent, set_cells, wants_frequent
 from lookalike.data.knowledge import Knowledge, as_knowledge
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_columns import find_spellings
+from lookalike.data.person_doubts import note_units
 from lookalike.data.person_settings import APART, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import number_pairs
 from lookalike.data.release import RecordMap, Release
@@ -193,7 +193,7 @@ def prepare(
         algorithm=algorithm,
         notes=(
             *(table.notes if isinstance(table, Table) else ()),
-            *(_find_spellings(table, given) if isinstance(table, Table) else ()),
+            *(note_units(table, given) if isinstance(table, Table) else ()),
             *describe_frequent(
                 given, whole.domains.quasi, whole.schema.unit_name if whole.persons is not None else "row"
             ),
@@ -203,12 +203,6 @@ def prepare(
         table=whole,
         rows_by_order=used is not None,
     )
-
-
-def _find_spellings(table: Table, schema: Schema) -> list[str]:
-    """Notes on numbers of persons and households that may be one number in two spellings."""
-    units = [table[unit.name] for unit in (schema.person, schema.household) if unit is not None]
-    return [note for note in map(find_spellings, units) if note]
 
 
 def _refuse_others(schema: Schema) -> None:

@@ -32,6 +32,17 @@ def test_the_person_column_is_proposed_with_its_reason(tmp_path: Path) -> None:
     assert json.loads(json.dumps(found.to_plain()))["persons"][0]["n_persons"] == 20
 
 
+def test_nothing_follows_from_a_column_that_numbers_persons_under_any_name(tmp_path: Path) -> None:
+    rows = [{"nr": row.pop("patient_id"), **row} for row in twenty_by_five()]
+    path = write_rows(tmp_path / "stays.csv", rows)
+    found = inspect(path)
+    assert found["nr"].role is Role.PERSON
+    assert found.follows == ()
+    assert not any("follows from" in profile.role_reason for profile in found.columns)
+    assert not any("can be worked out" in note for note in found.notes)
+    assert suggest_schema(read_table(path))["age"].role is Role.QUASI
+
+
 def test_household_and_person_are_proposed_and_saved(tmp_path: Path) -> None:
     table = read_table(write_rows(tmp_path / "visits.csv", longitudinal()))
     found = inspect(table)

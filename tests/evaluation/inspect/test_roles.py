@@ -147,6 +147,14 @@ def test_a_number_of_persons_is_never_a_quasi_identifier_however_often_it_repeat
         assert suggest_role(numbers(name, n_values=n_values))[0] is Role.IDENTIFIER, n_values
 
 
+def test_numbers_of_persons_are_known_as_floats_too() -> None:
+    """A data frame holds whole numbers as floats where some are missing."""
+    cells = [float(number % 40) for number in range(118)] + [None, None]
+    assert suggest_role(column("id", cells, ValueType.NUMBER))[0] is Role.IDENTIFIER
+    cells[0] = 0.5
+    assert suggest_role(column("id", cells, ValueType.NUMBER))[0] is Role.QUASI
+
+
 def test_subjects_of_a_school_and_numbers_of_patients_are_no_persons() -> None:
     assert suggest_role(column("subject", ["maths", "music", "arts", "sports"] * 30))[0] is Role.QUASI
     assert suggest_role(numbers("patients", n_values=9))[0] is Role.QUASI

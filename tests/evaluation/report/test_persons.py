@@ -13,9 +13,10 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import counted
-from lookalike.evaluation import against_rows
+from lookalike.evaluation import against_rows, tradeoff
 from lookalike.evaluation.against_rows import compare_with_rows
 from lookalike.evaluation.report.persons import describe_numbers
+from lookalike.randomness import Randomness
 from tests.visits import longitudinal, twenty_by_five
 
 QI = {"qi": ["age", "sex", "zip"], "sensitive": "diagnosis"}
@@ -133,6 +134,30 @@ def test_what_cannot_be_made_by_rows_is_said() -> None:
     assert found.by_rows is None
     assert "No release that counts rows could be made" in found.sentence()
     assert "l-diversity:2" in found.to_plain()["reason"]
+
+
+def test_a_later_m_invariant_release_is_not_compared_with_rows_of_other_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was in which group before is known by record: other rows, or a sample, are other records."""
+    monkeypatch.setattr(against_rows, "LARGEST", 10)
+    asked = {"qi": ["age"], "sensitive": "illness", "person": "who", "model": "l-diversity:2", "rows": "one"}
+    illness = ["flu", "gout", "burn", "cold"]
+    for name, last in (("first", 20), ("second", 18)):
+        table = pl.DataFrame(
+            [{"who": who, "age": 30 + who, "illness": illness[who % 4]} for who in range(last) for _ in range(2)]
+        )
+        series = {"series": "stays", "mode": "m-invariant", "destination": tmp_path / name}
+        made = la.publish(table, keep="first", **asked, **series)
+        made.write(tmp_path / name, report="brief")
+    found = compare_with_rows(made.made)
+    assert found is not None
+    assert found.by_rows is None
+    assert found.n_sampled is None
+    assert "follow from the groups of earlier ones" in found.sentence()
+    monkeypatch.setattr(tradeoff, "MOST_RECORDS", 10)
+    around = tradeoff.tradeoff(made.made.data, made.promises, made.algorithm, made.adversary, Randomness(0))
+    assert around.settings == ()
 
 
 def test_a_brief_report_and_one_row_per_person() -> None:

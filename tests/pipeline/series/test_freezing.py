@@ -79,6 +79,16 @@ def test_one_who_left_alone_stays_until_more_leave(tmp_path: Path) -> None:
     assert any("3 persons who left the series and came back stay out of it" in note for note in back.notes)
 
 
+def test_a_weaker_promise_later_does_not_end_an_earlier_one(tmp_path: Path) -> None:
+    month(table(*YOUNG, *OLD, *NEW_OLD), tmp_path, "january")
+    # Two leave: enough for what is promised now, too few for what was promised to them.
+    with pytest.raises(Infeasible, match="2 published rows gone from the table may not leave yet"):
+        month(table(*YOUNG, *OLD, *NEW_OLD[2:]), tmp_path, "february", model="k-anonymity:2")
+    # Newcomers keep the stricter promise, too: a reader cannot tell which release promised it to them.
+    made = month(table(*YOUNG, *OLD, *NEW_OLD, ALONE, (31, 31, "flu")), tmp_path, "february", model="k-anonymity:2")
+    assert made.n_rows == 12
+
+
 def test_values_of_those_who_are_gone_are_held_to_the_promise(tmp_path: Path) -> None:
     people = [(number, 20 + number, diagnosis) for number, diagnosis in enumerate(["flu", "flu", "cold", "HIV"])]
     month(table(*people), tmp_path, "january", model="l-diversity:2")

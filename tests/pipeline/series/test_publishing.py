@@ -71,7 +71,13 @@ def test_other_people_after_a_release_are_published(tmp_path: Path) -> None:
     publish(draw_patients(60, Randomness(1)), tmp_path, "one")
     made = publish(draw_patients(60, Randomness(2), first=100), tmp_path, "two", after=tmp_path / "one")
     assert any("holds in all releases together" in note for note in made.notes)
-    assert "earlier releases of the same people" in (tmp_path / "two" / "README.txt").read_text()
+    readme = (tmp_path / "two" / "README.txt").read_text()
+    assert "earlier releases of the same people" in readme
+    # What is checked is not disclaimed; releases that were not checked are.
+    assert "not promised that somebody" in readme
+    assert "people which were not checked together with this one" in readme
+    assert "two releases about" not in readme
+    assert "two releases about" in (tmp_path / "one" / "README.txt").read_text()
     assert "earlier releases of the same people" in (tmp_path / "two" / "report.html").read_text()
     assert la.verify(tmp_path / "two.csv", tmp_path / "two").passed
 
@@ -111,6 +117,16 @@ def test_promises_about_values_against_who_knows_the_method_are_refused(tmp_path
     publish(patients, tmp_path, "sizes", model="k-anonymity:4", **asked)
     made = publish(others, tmp_path, "three", after=tmp_path / "sizes", model="k-anonymity:4", **asked)
     assert made.audit.adversary == "knows-method"
+
+
+def test_an_earlier_promise_against_who_knows_the_method_is_not_held_against_readers_alone(tmp_path: Path) -> None:
+    patients = draw_patients(60, Randomness(1))
+    publish(patients, tmp_path, "one", adversary="knows-method", algorithm="groups")
+    with pytest.raises(AuditFailed, match="of the release in .*one: promised against someone who knows the method"):
+        publish(patients, tmp_path, "two", after=tmp_path / "one", algorithm="groups")
+    others = draw_patients(60, Randomness(2), first=100)
+    made = publish(others, tmp_path, "two", after=tmp_path / "one", algorithm="groups")
+    assert any("of the release in" in note and "holds in all releases together" in note for note in made.notes)
 
 
 def test_an_earlier_release_whose_files_differ_is_refused(tmp_path: Path) -> None:

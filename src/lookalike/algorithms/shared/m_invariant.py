@@ -78,6 +78,11 @@ class MInvariant(Method):
         object.__setattr__(made, "barred", dict(barred))
         return made
 
+    def bound_to(self) -> str | None:
+        if not self.signatures and not self.barred:
+            return None
+        return "the groups of a later release of an m-invariant series follow from the groups of earlier ones"
+
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         kind = getattr(promise.model, "kind", None)
         asked = getattr(promise.model, "ell", None)

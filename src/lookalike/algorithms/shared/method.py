@@ -161,6 +161,9 @@ class Method:
     def cautions(self) -> list[str]:
         return []
 
+    def bound_to(self) -> str | None:
+        return None
+
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from lookalike.data.column_names import find_word, may_name_households, numbers_households, words_of
 from lookalike.data.microdata import Column, Table
-from lookalike.data.person_columns import CONSTANT, find_repeated, find_spellings, is_constant
+from lookalike.data.person_columns import CONSTANT, find_repeated
+from lookalike.data.person_doubts import find_doubt, find_spellings
 from lookalike.data.persons import number_pairs
 from lookalike.data.schema import NUMBER_LIKE, Role, Schema, ValueType
 from lookalike.errors import counted, quoted
@@ -28,14 +29,8 @@ _PERSONAL = f"""
     {_AGES} sex gender geschlecht sexe sexo sesso geslacht genero race ethnic* nation nationalit* nacionalidad
     nazionalita citizenship staatsangehorigkeit religion* konfession birthplace geburtsort eyes hair
 """
-_FIXED = """
-    birth* dob born geburt* naissance datedenaissance nacimiento yob sex gender geschlecht sexe sexo sesso geslacht
-    genero race ethnic* birthplace geburtsort
-"""
-"""What one person has once and for all: rows that differ in it are of different persons."""
 _LEAST_HOUSEHOLDS = 30
 """Different numbers under the name "family": fewer may be sizes."""
-_LARGE_SHARE, _LARGE_TABLE = 0.1, 1000
 _MOST_PAIRED = 10
 _LEAST_ROWS = 30
 _LEAST_SHARE = 0.05
@@ -180,50 +175,8 @@ def _count(table: Table, name: str, role: Role, reason: str, *, declared: bool) 
         n_rows=int(counts.sum()),
         most_rows=int(counts.max(initial=0)),
         n_missing=column.n_missing,
-        doubt=(_find_doubt(table, column, int(counts.max(initial=0))) if role is Role.PERSON else "")
-        or find_spellings(column),
+        doubt=(find_doubt(table, column) if role is Role.PERSON else "") or find_spellings(column),
     )
-
-
-def _find_doubt(table: Table, person: Column, most_rows: int) -> str:
-    """Whether rows of one person differ in what a person has once and for all, and which column would explain it.
-
-    Else whether one person has a large part of a large table, as the first child of every family would have.
-    """
-    if most_rows < 2:
-        return ""
-    fixed = [one for one in table.columns if one.name != person.name and find_word(words_of(one.name), _FIXED)]
-    varying = [one for one in fixed if len(one.values) > 1 and not is_constant(person, one)]
-    if not varying:
-        share = most_rows / table.n_rows
-        if share < _LARGE_SHARE or table.n_rows < _LARGE_TABLE:
-            return ""
-        return (
-            f"{share:.0%} of all rows have one value of {quoted(person.name)}. Check that it does not number the "
-            "members of a family, or count something."
-        )
-    name = quoted(person.name)
-    differs = f"{quoted(varying[0].name)} differs between rows with the same {name}, as it should not for one person"
-    left_out = {person.name, *(one.name for one in varying)}
-    others = [one for one in table.columns if 1 < len(one.values) < len(person.values) and one.name not in left_out]
-    for other in others:
-        both = _join(other, person)
-        counts = np.bincount(both.codes, minlength=len(both.values) + 1)[: len(both.values)]
-        if counts.max(initial=0) > 1 and all(is_constant(both, one) for one in varying):
-            return (
-                f"{differs}. Where {quoted(other.name)} is the same too, it hardly differs, so {name} may number the "
-                f"persons of each {quoted(other.name)} from 1 on: make one column of both, and name that one instead."
-            )
-    return f"{differs}. Check that {name} numbers persons."
-
-
-def _join(one: Column, other: Column) -> Column:
-    """A column whose values are the pairs of values of two; missing where either is."""
-    known = (one.codes < len(one.values)) & (other.codes < len(other.values))
-    pairs, codes = np.unique(number_pairs(one.codes[known], other.codes[known]), return_inverse=True)
-    joined = np.full(len(one.codes), len(pairs), dtype=np.int32)
-    joined[known] = codes
-    return Column("", ValueType.INTEGER, joined, np.arange(len(pairs)))
 
 
 def find_unsaid(table: Table, quasi: Sequence[str]) -> Unsaid | None:

@@ -27,6 +27,7 @@ from lookalike.data.column_names import (
     words_of,
 )
 from lookalike.data.microdata import Column, Table
+from lookalike.data.person_columns import has_whole_numbers
 from lookalike.data.schema import NUMBER_LIKE, Role, ValueType
 from lookalike.errors import counted, quoted
 from lookalike.evaluation.inspect import vocabulary
@@ -95,17 +96,20 @@ class Roles:
         return self.by_column[name]
 
 
-def suggest_roles(table: Table) -> Roles:
-    """The roles of all columns, each in the light of the others."""
+def suggest_roles(table: Table, units: Sequence[str] = ()) -> Roles:
+    """The roles of all columns, each in the light of the others.
+
+    `units` number persons or households: what is constant for a person does not follow from a quasi-identifier.
+    """
     around = _look_around(table.columns)
     held: dict[str, tuple[dict[str, int], int]] = {}
     roles = {column.name: suggest_role(column, around, held) for column in table.columns}
-    quasi = [name for name, (role, _) in roles.items() if role is Role.QUASI]
+    quasi = [name for name, (role, _) in roles.items() if role is Role.QUASI and name not in units]
     # What the name says is not to be learnt stays sensitive; a guess gives way.
     guessed = [
         name
         for name, (role, reason) in roles.items()
-        if role in (Role.QUASI, Role.CARRIED) or (role is Role.SENSITIVE and _UNLIKE in reason)
+        if name not in units and (role in (Role.QUASI, Role.CARRIED) or (role is Role.SENSITIVE and _UNLIKE in reason))
     ]
     follows = find_followers(table.columns, quasi, guessed)
     for found in follows:
@@ -182,7 +186,7 @@ def _hold_identifiers(column: Column, held: dict[str, tuple[dict[str, int], int]
 
 def _are_numbers(column: Column) -> bool:
     if column.type in NUMBER_LIKE:
-        return column.type is ValueType.INTEGER
+        return has_whole_numbers(column)
     return all(any(map(str.isdigit, str(value))) for value in column.values[:1000])
 
 

@@ -164,6 +164,10 @@ def inspect(
     profiles = tuple(_profile(column, roles, suggested) for column in table.columns)
     quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
     persons = find_persons(table, schema, quasi)
+    again = _without_units(table, suggested, persons)
+    if again is not suggested:
+        suggested = again
+        profiles = tuple(_profile(column, roles, suggested) for column in table.columns)
     profiles = tuple(_with_proposal(profile, persons, is_open=roles is None) for profile in profiles)
     quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
     unsaid = None if persons else find_unsaid(table, quasi)
@@ -202,10 +206,19 @@ def inspect(
 
 def suggest_schema(table: Table) -> Schema:
     """Every column with its suggested role and kind, identifiers and persons too: a schema to edit."""
-    roles = {name: role for name, (role, _) in suggest_roles(table).by_column.items()}
-    quasi = [name for name, role in roles.items() if role is Role.QUASI]
-    roles |= {found.column: found.role for found in find_persons(table, None, quasi)}
+    suggested = suggest_roles(table)
+    persons = find_persons(table, None, [name for name, (role, _) in suggested.by_column.items() if role is Role.QUASI])
+    roles = {name: role for name, (role, _) in _without_units(table, suggested, persons).by_column.items()}
+    roles |= {found.column: found.role for found in persons}
     return Schema(tuple(_suggest_attribute(column, roles[column.name]) for column in table.columns))
+
+
+def _without_units(table: Table, suggested: Roles, persons: Sequence[Persons]) -> Roles:
+    """The roles, where a column that turned out to number persons is none that others follow from."""
+    units = [found.column for found in persons]
+    if not any(found.of in units for found in suggested.follows):
+        return suggested
+    return suggest_roles(table, units)
 
 
 def _suggest_attribute(column: Column, role: Role) -> Attribute:

@@ -61,6 +61,7 @@ HEALTH = """
     *diseases *itis *emia *aemia *oma *osis *health hlth* bronch* polio nervous* bowel* hbp dysuria itch* lesion*
     condom condoms amnesi* unconscious* consciousness *fibrillation* cmv *gvhd abuse* physlim physlm overweight
     wtloss weightloss weightgain premie* prematur* preterm lbw vlbw lowbirth* stillbirth coma *coma* relaps* rape
+    survived deceased *hlth *chron diag diab strep* uti utis *eclamp* eclamp* adldiff alc alcoh* drks viral*
     incest concussion* birthcontrol* hbp* *chronic sti stis std stds npartner* sexpartner* lymph* vagina* palsy*
     paralys* deaf* blind* hearing* eyesight*
 """
@@ -71,7 +72,7 @@ MONEY = """
     networth savings overdraft* expense expenses expend* *expenditure* spending* hhexp *hhexp welfare* *charges bill
     billing fine bankaccount* vermogen* schulden* hhninc linc appinc totinc credit creditline* creditlines*
     creditinquir* inquir* inq *amnt *principal latefee* pastdue* debit* *debit debitaccount* collections totalbal*
-    openil*
+    openil* cash homevalue housevalue propertyvalue lnwg lwg
     numil* ccaccounts revolutil* *util utilization* creditutil* fundedamnt* *rinc *realinc overdraw*
     creditaccount* delinq* overdue* arrears* repay* installment* interestrate* intrate mortg* revolv* collateral*
 """

@@ -149,7 +149,8 @@ def readme(
     if manifest.series is not None:
         lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
     lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
-    lines += ["What is not promised", "", *_NOT_PROMISED, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
+    excluded = _NOT_PROMISED if manifest.series is None else _NOT_PROMISED_OF_SERIES
+    lines += ["What is not promised", "", *excluded, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
     for name in sorted({name.partition("/")[0] for name in files}):
         within = "" if name in files else ", a folder of parts"
         lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
@@ -232,6 +233,13 @@ _NOT_PROMISED = [
     "  It is not promised that somebody who knows more than is said above learns nothing, that two releases about",
     "  the same people can be given to the same reader, or that general facts (such as a disease being frequent in",
     "  a region) cannot be learned. Do not link this table with others to find out about persons.",
+]
+
+_NOT_PROMISED_OF_SERIES = [
+    "  It is not promised that somebody who knows more than is said above learns nothing, that releases about the same",
+    "  people which were not checked together with this one can be given to the same reader, or that general facts",
+    "  (such as a disease being frequent in a region) cannot be learned. Do not link this table with others to find",
+    "  out about persons.",
 ]
 
 _HOW_TO_CHECK = [

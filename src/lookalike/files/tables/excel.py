@@ -17,7 +17,7 @@ import polars as pl
 
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.files.tables.compressed import open_archive, refuse_too_much
-from lookalike.files.tables.formats import OLD_EXCEL, read_head, refuse_bad_names
+from lookalike.files.tables.formats import OLD_EXCEL, name_nameless, read_head, refuse_bad_names
 
 _MOST_CELLS = 50_000_000
 _PIECE = 1 << 20
@@ -57,6 +57,9 @@ def read_sheet(path: Path, sheet: str | int | None, unpack_limit: int | None) ->
         head = book.load_sheet(name, header_row=None, skip_rows=0, n_rows=1, dtypes="string").to_polars()
         header = [str(cell or "").strip() for cell in (head.row(0) if len(head) else ())]
         where = f"{path.name}, sheet {quoted(name)}"
+        if header and not header[0] and all(header[1:]):
+            header, renamed = name_nameless(header)
+            notes = [*notes, *renamed]
         _check_header(header, where)
         frame = book.load_sheet(
             name,

@@ -90,6 +90,28 @@ class Asked:
         return self.columns is not None and name not in self.columns and self.also is not None and self.also(name)
 
 
+def name_nameless(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names for the few columns whose header is empty, as row numbers have that R and pandas write, and a note.
+
+    >>> name_nameless(["", "age"])
+    (['column_1', 'age'], ['Column 1 has no name in the header, so it was named "column_1".'])
+    >>> name_nameless(["Hospital list 2024", "", ""])
+    (['Hospital list 2024', '', ''], [])
+    """
+    nameless = [place for place, name in enumerate(names) if not name]
+    given = {place: f"column_{place + 1}" for place in nameless}
+    if not nameless or (nameless != [0] and 2 * len(nameless) >= len(names)) or not {*names}.isdisjoint(given.values()):
+        return list(names), []
+    listed = ", ".join(f"{place + 1}" for place in nameless[:10])
+    called = ", ".join(quoted(name) for name in list(given.values())[:10])
+    is_one = len(nameless) == 1
+    said = (
+        f"Column{'' if is_one else 's'} {listed} {'has' if is_one else 'have'} no name in the header, so "
+        f"{'it was' if is_one else 'they were'} named {called}."
+    )
+    return [given.get(place, name) for place, name in enumerate(names)], [said]
+
+
 def refuse_bad_names(names: Sequence[str], source: str) -> None:
     """Every column has a name, no two the same, and none is endless."""
     if len(names) > MOST_FIELDS:
@@ -105,8 +127,8 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
     if nameless := [str(place) for place, name in enumerate(names, start=1) if not name]:
         raise SchemaError(
             f"{source}: {counted(len(nameless), 'column')} of {len(names)} without a name (place "
-            f"{', '.join(nameless[:10])}). Name every column in the header; a nameless first column is often a row "
-            "number that can be left out."
+            f"{', '.join(nameless[:10])}). Name every column in the header. If titles stand above the header, remove "
+            "them."
         )
     if doubled := [name for name, count in Counter(names).items() if count > 1]:
         raise SchemaError(

@@ -26,7 +26,7 @@ from lookalike.data.microdata import (
     texts_of,
 )
 from lookalike.data.missing_codes import codes_of, missing_in
-from lookalike.data.person_columns import find_spellings
+from lookalike.data.person_doubts import find_spellings
 from lookalike.data.persons import renumber
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.data.suspect_codes import note_codes

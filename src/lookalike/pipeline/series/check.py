@@ -116,6 +116,7 @@ def number_alike(
                 made_up=np.array([shown.made_up.get(group, 0) for group in listed.tolist()], dtype=np.int64),
                 values=held,
                 promises=shown.promises,
+                adversary=shown.adversary,
             )
         )
     return releases, domains, codes

@@ -15,6 +15,7 @@ import polars as pl
 
 from lookalike import models
 from lookalike.audit.reading import Ints, Reading, joint_ids
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, texts_of
 from lookalike.data.release import Bucketized, Grouped, Release
@@ -43,6 +44,8 @@ class Contents:
     """`group`, a `value of` each sensitive and carried column (null: missing), and the number of `rows`."""
     made_up: Mapping[int, int] = field(default_factory=dict)
     """By group, rows that no person stands behind, where there are any."""
+    adversary: str = READS_RELEASE
+    """Against whom it was promised. A series promises nothing about values against another one."""
 
     @property
     def groups(self) -> Ints:
@@ -162,6 +165,7 @@ def read_contents(path: Path) -> tuple[Contents, ReleaseFolder, Ints]:
             carried=tuple(one.name for one in by_role[Role.CARRIED]),
             frame=_count(class_of_row, columns),
             made_up={group: count for group, count in made_up.items() if count},
+            adversary=manifest.adversary,
         ),
         opened,
         class_of_row,

@@ -70,8 +70,11 @@ def prepare_frozen(
         left=ever & (groups[:, -1] == ABSENT) if before else ever,
     )
     known = _with_gone(data, people, groups, before)
-    about_values = any(not promise.model.about_identity for promise in prepared.promises)
-    keeps = frozen_test(known, prepared.promises, prepared.recipe.adversary)
+    # Promises of earlier releases are about people who are still in the series: a weaker one later does not end them.
+    promised = itertools.chain(prepared.promises, *(one.contents.promises for one in before))
+    promises = list({str(promise): promise for promise in promised}.values())
+    about_values = any(not promise.model.about_identity for promise in promises)
+    keeps = frozen_test(known, promises, prepared.recipe.adversary)
     plan = plan_batch(rows, keeps, about_values=about_values)
     if plan.lingers.any():
         raise Infeasible(
@@ -230,10 +233,11 @@ def hold_frozen(before: Sequence[Before], now: Now, data: Microdata, adversary: 
     shown = np.concatenate((now.groups, np.full(len(people) - len(now.names), ABSENT)))
     known: Codes = _with_gone(data, people, groups, before).sensitive
     domains = with_earlier_values(data, [one.contents for one in before]).domains.sensitive
-    problems = audit_histories(np.column_stack((groups, shown)), known, now.contents.promises, domains, adversary)
+    promises = [*(one.contents.promises for one in before), now.contents.promises]
+    problems = audit_histories(np.column_stack((groups, shown)), known, promises, domains, adversary)
     if not problems:
         releases, joined, codes = number_alike(before, now, data)
-        problems = audit_bounds(releases, now.contents.promises, joined, codes, adversary)
+        problems = audit_bounds(releases, joined, codes, adversary)
     if problems:
         raise AuditFailed(
             f"The series does not keep its promises with this release; nothing is written. {'; '.join(problems)}. "

@@ -305,8 +305,11 @@ def test_claims_about_times_by_the_number_of_values() -> None:
     assert missing(VALUE_TIMES, falling) == [loss]
     steady = altered(holding, LOSS, "occ_seconds", lambda *_: 0.5)
     assert shown(VALUE_TIMES, steady)[loss] is None
-    rising = altered(holding, NONE, "occ_seconds", lambda _, place: (20.0, 25.0, 10.0, 5.0)[place % 4])
+    rising = altered(holding, NONE, "occ_seconds", lambda _, place: (20.0, 15.0, 25.0, 5.0)[place % 4])
     assert missing(VALUE_TIMES, rising) == [falls]
+    # The paper begins at gamma = 2: what happens before does not count.
+    before = altered(holding, NONE, "occ_seconds", lambda _, place: (20.0, 25.0, 10.0, 5.0)[place % 4])
+    assert missing(VALUE_TIMES, before) == []
     never = altered(holding, PAIRS, "occ_seconds", lambda seconds, _: seconds / 100)
     assert missing(VALUE_TIMES, never) == [turns]
     assert missing(VALUE_TIMES, altered(holding, ALL, "occ_proven", lambda *_: 1)) == [few]

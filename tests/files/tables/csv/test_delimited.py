@@ -119,8 +119,33 @@ def test_names_are_stripped_and_anything_goes_otherwise(tmp_path: Path) -> None:
 
 def test_bad_names_are_refused(tmp_path: Path) -> None:
     assert '"a"' in refused(tmp_path, "a,b, a\n1,2,3\n", SchemaError)
-    assert "place 1" in refused(tmp_path, ",b\n1,2\n", SchemaError)
     assert "place 2" in refused(tmp_path, 'a,"  "\n1,2\n', SchemaError)
+    assert "place 2, 3" in refused(tmp_path, "Hospital list 2024,,\nage,sex,zip\n1,2,3\n", SchemaError)
+    assert "place 1" in refused(tmp_path, ",column_1,c\n1,2,3\n", SchemaError)
+
+
+def test_row_numbers_and_last_columns_without_a_name_get_one(tmp_path: Path) -> None:
+    """R and pandas write row numbers under an empty header; a comma at the end of lines makes an empty column."""
+    table = read(tmp_path, '"","b"\n"1",2\n')
+    assert table.names == ["column_1", "b"]
+    assert table.notes == ('Column 1 has no name in the header, so it was named "column_1".',)
+    table = read(tmp_path, "a,b,c,\n1,2,3,\n")
+    assert table.names == ["a", "b", "c", "column_4"]
+
+
+def test_a_first_line_for_spreadsheets_is_left_out(tmp_path: Path) -> None:
+    for text in ("sep=;\na;b\n1;2\n", '\ufeff"sep=;"\r\na;b\r\n1;2\r\n'):
+        table = read(tmp_path, text)
+        assert table.names == ["a", "b"]
+        assert rows(table) == [("1", "2")]
+        assert "tells spreadsheets the delimiter" in table.notes[0]
+    assert read(tmp_path, "sep=x,b\n1,2\n").names == ["sep=x", "b"]
+
+
+def test_lines_above_the_header_are_pointed_out(tmp_path: Path) -> None:
+    assert "stands above the header" in refused(tmp_path, "# export of May\na,b\n1,2\n")
+    assert "row names have no header" in refused(tmp_path, "a,b\nx,1,2\ny,1,2\n")
+    assert "stands above" not in refused(tmp_path, "a,b\n1,2\n1,2\n1,2\n1,2,3\n")
 
 
 def test_only_the_columns_asked_for_are_read(tmp_path: Path) -> None:

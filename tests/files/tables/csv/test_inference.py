@@ -39,7 +39,8 @@ def cells(found: Settled) -> list[str | None]:
         (["1,5", "2.5"], ValueType.STRING),
         (["1,5", "1,2,3"], ValueType.STRING),
         (["01,5", "2"], ValueType.STRING),
-        (["1 000", "2"], ValueType.STRING),
+        (["1 000", "2"], ValueType.INTEGER),
+        (["1 00", "2"], ValueType.STRING),
         (["inf", "1"], ValueType.STRING),
         (["1e999", "1"], ValueType.STRING),
         (["0x10", "1"], ValueType.STRING),
@@ -189,7 +190,8 @@ def test_whole_numbers_survive(numbers: list[int]) -> None:
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_numbers_survive(numbers: list[float]) -> None:
     found = settled([repr(number) for number in numbers])
-    assert found.type is ValueType.NUMBER
+    whole = all(number.is_integer() and abs(number) < 1e15 for number in numbers)
+    assert found.type is (ValueType.INTEGER if whole else ValueType.NUMBER)
     assert found.values[found.codes].tolist() == numbers
 
 
@@ -222,3 +224,14 @@ def test_commas_that_may_stand_before_thousands_are_not_guessed_at() -> None:
     assert "thousands" in found.notes[0]
     assert settled(["1,234"], ValueType.NUMBER).misfits.all()
     assert settled(["Smith, John", "7"]).notes == ()
+
+
+def test_whole_numbers_written_with_a_point_and_zero_are_whole() -> None:
+    """Programs write whole numbers so where some are missing."""
+    settled = settle("id", pl.Series(["243.0", "", "7.0", "12"]), None)
+    assert settled.type is ValueType.INTEGER
+    assert settled.values.tolist() == [7, 12, 243]
+    assert "written with .0" in settled.notes[0]
+    assert settle("x", pl.Series(["1.0", "1.5"]), None).type is ValueType.NUMBER
+    assert settle("x", pl.Series(["01.0", "2.0"]), None).type is ValueType.STRING
+    assert settle("x", pl.Series(["1.0", "2.0"]), ValueType.NUMBER).type is ValueType.NUMBER

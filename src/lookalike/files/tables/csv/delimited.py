@@ -27,7 +27,7 @@ from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dia
 from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
 from lookalike.files.tables.csv.inference import MOST_PLACES, finish_column, settle
 from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
-from lookalike.files.tables.formats import TEXT, Asked, Hints, refuse_bad_names
+from lookalike.files.tables.formats import TEXT, Asked, Hints, name_nameless, refuse_bad_names
 
 _Read = TypeVar("_Read")
 
@@ -103,7 +103,7 @@ def _read_spelling(file: TextFile, dialect: Dialect) -> Spelling:
     # The walk over the records proves the guess right or wrong, as when they are read.
     records = Records(file.blocks(), dialect, file.path.name)
     n_rows = sum(block.n_records for block in records)
-    names = _names(records.first, dialect, file.path.name)
+    names, _ = _names(records.first, dialect, file.path.name)
     text = b"".join(file.blocks()).decode()
     if dialect.bare_returns:
         text = text.replace("\r", "\n")
@@ -142,7 +142,7 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
     records = Records(file.blocks(), dialect, source)
     if not records.first:
         raise DataError(f"{source} is empty. Give a file with a header and rows.")
-    names = _names(records.first, dialect, source)
+    names, renamed = _names(records.first, dialect, source)
     wanted = asked.choose(names, source)
     cells = {name: _Cells() for name in wanted}
     n_rows = 0
@@ -152,7 +152,7 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
         if wanted:
             _split(blocks, dialect, names, cells, source)
     settled: list[Column] = []
-    said = list(notes)
+    said = [*notes, *renamed]
     for attr, name in enumerate(wanted):
         progress("reading", 0.8 + 0.2 * attr / len(wanted), f"column {quoted(name)}")
         with suppress(DataError) if asked.is_extra(name) else nullcontext():
@@ -163,12 +163,13 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
     return Table(tuple(settled), source, tuple(said), tuple(names))
 
 
-def _names(first: Sequence[str], dialect: Dialect, source: str) -> list[str]:
+def _names(first: Sequence[str], dialect: Dialect, source: str) -> tuple[list[str], list[str]]:
+    """The names of the columns, and what is to be said about them."""
     if not dialect.header:
-        return [f"column_{attr + 1}" for attr in range(len(first))]
-    names = [cell.replace("\ufeff", "").strip() for cell in first]
+        return [f"column_{attr + 1}" for attr in range(len(first))], []
+    names, said = name_nameless([cell.replace("\ufeff", "").strip() for cell in first])
     refuse_bad_names(names, source)
-    return names
+    return names, said
 
 
 def _gather_blocks(records: Iterable[Block]) -> Iterator[list[Block]]:

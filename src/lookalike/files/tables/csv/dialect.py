@@ -18,6 +18,8 @@ from lookalike.errors import RecipeError
 from lookalike.files.tables.csv.inference import MARKERS, looks_typed
 
 SAMPLE_BYTES = 1 << 16
+FOR_SPREADSHEETS = re.compile(r'(?:\ufeff)?"?sep=.?"?[;,\t|]*\r?\n?', re.IGNORECASE)
+"""A first line that tells spreadsheets the delimiter, and is no part of the table."""
 _DELIMITERS = (",", ";", "\t", "|")
 _DELIMITER_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 
@@ -53,6 +55,9 @@ def detect_dialect(
     if bare_returns:
         sample = sample.replace("\r", "\n")
         notes.append("Lines were taken to end in a carriage return.")
+    if for_spreadsheets := FOR_SPREADSHEETS.match(sample):
+        sample = sample[for_spreadsheets.end() :]
+        notes.append("The first line, which tells spreadsheets the delimiter, was left out.")
     if delimiter is not None:
         found = delimiter
     else:

@@ -22,6 +22,7 @@ from lookalike.data.date_formats import AS_TEXT, DAY_FIRST, MONTH_FIRST, DateFor
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, counted, quoted
+from lookalike.files.tables.csv.amounts import Amounts, parse_amounts
 from lookalike.files.tables.csv.dates import (
     DAY,
     FIRST_DAY,
@@ -38,6 +39,7 @@ MARKERS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".")
 
 _INTEGER = r"-?(?:0|[1-9][0-9]*)"
 _NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_WHOLE_NUMBER = r"-?(?:0|[1-9][0-9]{0,14})(?:\.0)?"
 _COMMA_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:,[0-9]+)?"
 _DECIMAL_COMMA = r",(?:[0-9]{1,2}|[0-9]{4,})$|^-?(?:0|[0-9]{4,}),"
 _BOOLEAN = r"(?i:true|false)"
@@ -175,11 +177,18 @@ def settle(
     dates: Dates | None = None
     for type, parse in _GUESSES:
         if parse(head).fits.all() and (parsed := parse(candidates)).fits.all():
-            if type is not ValueType.INTEGER or (dates := guess_dates(name, candidates)) is None:
+            if (
+                type is not ValueType.INTEGER
+                or parse is _whole_numbers
+                or (dates := guess_dates(name, candidates)) is None
+            ):
                 return _settle_values(name, type, parsed, blank | marked, marked)
             break
     if dates is None:
         dates = guess_dates(name, candidates)
+    if dates is None and (amounts := parse_amounts(candidates)).fits.all():
+        type = ValueType.INTEGER if amounts.are_whole else ValueType.NUMBER
+        return _settle_values(name, type, _as_parsed(amounts), blank | marked, marked)
     if dates is None:
         return _settle_text(texts, nothing, _ambiguous(name, candidates))
     return _settle_guessed(name, dates, texts, nothing, blank | marked, marked)
@@ -274,6 +283,20 @@ def _integers(texts: pl.Series, pattern: str = _INTEGER) -> _Parsed:
     return _Parsed(numbers.fill_null(0).to_numpy(), fits.to_numpy())
 
 
+def _whole_numbers(texts: pl.Series) -> _Parsed:
+    """Whole numbers that are written with .0, as programs write them where some are missing."""
+    fits = _matches(texts, _WHOLE_NUMBER)
+    numbers = texts.str.strip_suffix(".0").cast(pl.Int64, strict=False)
+    return _Parsed(
+        numbers.fill_null(0).to_numpy(), fits.to_numpy(), "whole numbers written with .0 were read as whole numbers."
+    )
+
+
+def _as_parsed(amounts: Amounts) -> _Parsed:
+    values = amounts.values.astype(np.int64) if amounts.are_whole else amounts.values
+    return _Parsed(values, amounts.fits, amounts.note)
+
+
 def _numbers(texts: pl.Series, pattern: str = _NUMBER) -> _Parsed:
     numbers = texts.str.strip_prefix("+").cast(pl.Float64, strict=False)
     fits = _matches(texts, pattern) & numbers.is_finite().fill_null(False)
@@ -307,8 +330,16 @@ def _ambiguous(name: str, texts: pl.Series) -> tuple[str, ...]:
 
 def _parse_numbers(texts: pl.Series) -> _Parsed:
     parsed = _numbers(texts, _NUMBER_ASKED)
-    if not parsed.fits.all() and (with_commas := _comma_numbers(texts)).fits.all():
-        return with_commas
+    if parsed.fits.all():
+        return parsed
+    others = (_comma_numbers, lambda texts: _as_parsed(parse_amounts(texts)))
+    return next((found for parse in others if (found := parse(texts)).fits.all()), parsed)
+
+
+def _parse_integers(texts: pl.Series) -> _Parsed:
+    parsed = _integers(texts, _INTEGER_ASKED)
+    if not parsed.fits.all() and (amounts := parse_amounts(texts)).are_whole:
+        return _as_parsed(amounts)
     return parsed
 
 
@@ -346,6 +377,7 @@ UTC_NOTE = "times with a time zone were converted to UTC."
 _Parser = Callable[[pl.Series], _Parsed]
 _GUESSES: tuple[tuple[ValueType, _Parser], ...] = (
     (ValueType.INTEGER, _integers),
+    (ValueType.INTEGER, _whole_numbers),
     (ValueType.NUMBER, _numbers),
     (ValueType.NUMBER, _comma_numbers),
     (ValueType.BOOLEAN, _booleans),
@@ -353,7 +385,7 @@ _GUESSES: tuple[tuple[ValueType, _Parser], ...] = (
     (ValueType.DATETIME, _datetimes),
 )
 _ASKED: dict[ValueType, _Parser] = {
-    ValueType.INTEGER: lambda texts: _integers(texts, _INTEGER_ASKED),
+    ValueType.INTEGER: _parse_integers,
     ValueType.NUMBER: _parse_numbers,
     ValueType.BOOLEAN: _booleans,
 }

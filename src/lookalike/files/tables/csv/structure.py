@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import DataError, counted
-from lookalike.files.tables.csv.dialect import Dialect, split_records
+from lookalike.files.tables.csv.dialect import FOR_SPREADSHEETS, Dialect, split_records
 from lookalike.files.tables.formats import LONGEST_FIELD, MOST_FIELDS
 
 Bytes = NDArray[np.uint8]
@@ -25,6 +25,8 @@ Mask = NDArray[np.bool_]
 
 LONGEST_RECORD = 64 << 20
 _LF, _CR, _SPACE = 10, 13, 32
+_FIRST_LINES = 3
+"""Where a record with more fields than the header speaks of a title above the true header."""
 
 
 class StrayQuote(DataError):
@@ -146,6 +148,8 @@ class Records:
             text = data[start : end + 1].decode("utf-8")
             if not text.strip(" \t\r\n") and self._dialect.delimiter not in text:
                 continue
+            if FOR_SPREADSHEETS.fullmatch(text) and self._line + record == 1:
+                continue
             self.n_fields = 1 + int(np.searchsorted(delimiters, end) - np.searchsorted(delimiters, start))
             if self.n_fields > MOST_FIELDS:
                 raise self._error(
@@ -191,8 +195,13 @@ class Records:
                 continue
             line = self._line_at(buffer, int(starts[record]))
             met, what = int(n_fields[record]), "header" if self._dialect.header else "first line"
-            more = met > self.n_fields
-            advice = "Quote the field that holds a delimiter" if more else "Add the fields that are missing"
+            advice = "Add the fields that are missing"
+            if met > self.n_fields:
+                advice = "Quote the field that holds a delimiter"
+            if met > self.n_fields and line <= _FIRST_LINES and self._dialect.header:
+                advice = (
+                    "If a title or a comment stands above the header, remove it; if row names have no header, add one"
+                )
             raise self._error(
                 f"line {line} has {counted(met, 'field')}, the {what} has {self.n_fields} (separated by "
                 f"{self._dialect.delimiter!r}). {advice}, or give the delimiter if it was guessed wrong."
