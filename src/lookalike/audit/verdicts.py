@@ -22,6 +22,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.person_settings import Unit
 from lookalike.data.release import Matched
+from lookalike.data.wording import Wording
 from lookalike.errors import counted
 
 _PASSED = "passed"
@@ -360,7 +361,7 @@ def verdict_of(promise: Promise, passed: bool | None, detail: str, form: str | N
     """What is said without a level of a promise about a release of that form; the detail says why there is none."""
     model = promise.model
     return Verdict(
-        promise=promise.sentence(form),
+        promise=promise.sentence(Wording(form=form)),
         model=str(model),
         column=promise.column,
         letter=model.letter,

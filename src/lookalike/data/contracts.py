@@ -12,7 +12,6 @@ other, so that a mistake in one cannot hide in the other.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +24,9 @@ from numpy.typing import NDArray
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
-from lookalike.data.person_settings import Unit
 from lookalike.data.release import MatchGraph, RecordMap, Release
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -120,10 +119,10 @@ class PrivacyModel(Protocol):
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        """The promise in one plain sentence, true of a release of that form (None: of every form that it accepts).
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        """The promise in one plain sentence: `wording.sentence("can be at most 25 % sure of ...")`.
 
-        `unit`: what is counted where it may have several rows; a model may do without this argument.
+        `wording` says who the attacker is, in which form of release, and what is counted.
         """
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
@@ -166,13 +165,9 @@ class Promise:
     def __str__(self) -> str:
         return str(self.model) if self.column is None else f"{self.column}={self.model}"
 
-    def sentence(self, form: str | None = None, unit: Unit | None = None) -> str:
-        """The promise in one plain sentence; `unit`: what is counted where it may have several rows."""
-        if unit is None:
-            return self.model.promise(self.column, form)
-        if "unit" in inspect.signature(self.model.promise).parameters:
-            return self.model.promise(self.column, form, unit)
-        return f"{self.model.promise(self.column, form)} Different {unit.noun}s are counted, not rows."
+    def sentence(self, wording: Wording = ANY_RELEASE) -> str:
+        """The promise in one plain sentence."""
+        return self.model.promise(self.column, wording)
 
 
 @dataclass(frozen=True)

@@ -195,11 +195,10 @@ def _judge_inference(basis: Basis, found: Mapping[str, Finding]) -> Risk:
         named = [name for name in sensitive if name in guests - bounded]
         said = f"A promise about {_join(named)} was checked, and it names no highest certainty."
         return Risk(_INFERENCE, _MEASURED, said + _measured_tail(basis, finding), figure, residual)
-    said = " ".join(
-        promise.sentence(basis.form, basis.unit)
-        for promise in basis.promises
-        if promise.column is not None and promise.model.name in _VALUE_MODELS
-    )
+    about_values = [
+        promise for promise in basis.promises if promise.column is not None and promise.model.name in _VALUE_MODELS
+    ]
+    said = " ".join(basis.wording.tell(about_values))
     return Risk(_INFERENCE, _BOUNDED, said, _ceiling(basis), residual)
 
 

@@ -17,18 +17,13 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, Values, Whole
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import Infeasible, quoted
 from lookalike.models.shared.exact import percent_at_most, three_decimals_up
 from lookalike.models.shared.exposures import (
-    EXACT_POINTS,
     EXACT_QUASI,
-    any_value,
-    column_text,
-    describe_hiding,
-    describe_reader,
     enough_records,
     find_designated,
     highest_beliefs,
@@ -61,13 +56,13 @@ class AlphaK(WrittenModel):
     scale = "alpha"
     by_share = False
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
-        return describe_reader(
-            form,
-            f"{describe_hiding(self.k, form, unit)}, and {sure}{EXACT_POINTS if form == 'bucketized' else ''}",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        sure = wording.say(
+            "alpha-k.sure", share=wording.percent(self.alpha), values=wording.values(column, self.subset)
         )
+        key = "alpha-k.promise_exact_points" if wording.form == "bucketized" else "alpha-k.promise"
+        known = wording.describe_known(unnamed="names.the_unnamed")
+        return wording.sentence(wording.say(key, hidden=wording.hiding(self.k), sure=sure, known=known))
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

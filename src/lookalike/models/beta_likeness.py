@@ -26,16 +26,13 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import RecipeError
-from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most, sign_of
+from lookalike.models.shared.exact import enclosure, grid_down, sign_of
 from lookalike.models.shared.exposures import (
     Extremes,
-    column_text,
-    describe_reader,
-    describe_share,
     find_shares,
     highest_beliefs,
     least_size,
@@ -91,19 +88,22 @@ class BetaLikeness(WrittenModel):
     def level_title(self) -> str:
         return f"{self.level_name} reached: largest gain of belief"
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        sentence = (
-            f"raises the probability of any value of {column_text(column)} by at most "
-            f"{percent_at_most(self.beta)} of {describe_share(unit)}"
-        )
-        if self.bound == "enhanced":
-            sentence += ", and never to certainty"
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        lowered = ""
         if self.negative is not None:
             kept = 1 / (1 + self.negative) if self.negative_form == "ratio" else 1 - self.negative
-            # What is kept is a least, so it is rounded down.
-            percent = number_text(Fraction(math.floor(kept * 10_000), 100))
-            sentence += f", and lowers it to no less than {percent} % of that share"
-        return describe_reader(form, sentence, unit)
+            lowered = wording.say("beta-likeness.lowered", kept=wording.percent(kept, at_least=True))
+        return wording.sentence(
+            wording.say(
+                "beta-likeness.promise",
+                values=wording.values(column),
+                gain=wording.percent(self.beta),
+                times=wording.number(1 + self.beta),
+                share=wording.share,
+                never_certain=wording.say("beta-likeness.never_certain") if self.bound == "enhanced" else "",
+                lowered=lowered,
+            )
+        )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         """Always: the whole table as one group changes no belief."""

@@ -20,15 +20,12 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import Exact, number_text
-from lookalike.data.person_settings import Unit
+from lookalike.data.parameters import Exact
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.models.beta_likeness import sensible_beta
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.shared.exposures import (
-    column_text,
-    describe_reader,
-    describe_share,
     find_shares,
     highest_beliefs,
     lowest_beliefs,
@@ -61,14 +58,15 @@ class DeltaDisclosure(WrittenModel):
     delta: Exact = Exact(above=0)
     """Bound on the natural logarithm of belief over share, either way; not reached."""
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        factor = math.exp(min(float(self.delta), 700.0))
-        return describe_reader(
-            form,
-            f"gives every value of {column_text(column)} a probability that differs by less than a factor of "
-            f"e^{number_text(self.delta)} (about {factor:.3g}) from {describe_share(unit)}, up or down, and rules no "
-            "value out",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(
+            wording.say(
+                "delta-disclosure.promise",
+                column=wording.name(column),
+                delta=wording.number(self.delta),
+                factor=wording.rounded(math.exp(min(float(self.delta), 700.0))),
+                share=wording.share,
+            )
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

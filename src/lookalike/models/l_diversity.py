@@ -33,10 +33,10 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import PersonCounts, noun_of, total_of
 from lookalike.data.requirement import Requirement, Windows
 from lookalike.data.schema import NUMBER_LIKE, Kind, ValueType
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
     LogTerm,
@@ -47,9 +47,6 @@ from lookalike.models.shared.exact import (
     three_decimals_down,
 )
 from lookalike.models.shared.exposures import (
-    any_value,
-    column_text,
-    describe_reader,
     find_designated,
     highest_beliefs,
     in_blocks,
@@ -198,29 +195,27 @@ class LDiversity(WrittenModel):
         recursive = largest_recursive(prior, column)
         return [*((model, "the largest l") for model in kinds), (recursive, f"the largest l with c = {_RECURSIVE_C}")]
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        ell, where = number_text(self.ell), column_text(column)
-        share = percent_at_most(1 / self.ell)
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        named, share = wording.name(column), wording.percent(1 / self.ell)
         if self.kind == "distinct":
-            different = counted(int(self.ell), "different value")
-            said = f"is left with at least {different} of {where}; they need not be equally likely"
+            said = wording.say("l-diversity.distinct", int(self.ell), column=named)
         elif self.kind == "entropy":
-            said = f"stays as uncertain about {where} as among {ell} equally likely values, on average"
+            said = wording.say("l-diversity.entropy", column=named, l=wording.number(self.ell))
         elif self.c is not None:
-            said = (
-                f"finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
-                f"all values from the {_ordinal(int(self.ell))} most likely on together"
+            said = wording.say(
+                "l-diversity.recursive",
+                column=named,
+                c=wording.number(self.c),
+                l=wording.number(self.ell),
+                l_th=_ordinal(int(self.ell)),
             )
         elif self.band is not None:
-            said = (
-                f"can be at most {share} sure that {where} lies in any one range of width {number_text(self.band)}, "
-                "wherever it begins"
-            )
+            said = wording.say("l-diversity.band", column=named, share=share, width=wording.number(self.band))
         elif self.kind == "binary":
-            said = f"can be at most {share} sure that {where} holds a designated value"
+            said = wording.say("l-diversity.binary", column=named, share=share)
         else:
-            said = f"can be at most {share} sure of {any_value(self.subset)} of {where}"
-        return describe_reader(form, said, unit)
+            said = wording.say("l-diversity.frequency", share=share, values=wording.values(column, self.subset))
+        return wording.sentence(said)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

@@ -24,13 +24,10 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import RecipeError
-from lookalike.models.shared.exact import percent_at_most
 from lookalike.models.shared.exposures import (
-    column_text,
-    describe_reader,
     find_shares,
     in_blocks,
     least_size,
@@ -71,12 +68,15 @@ class RhoPrivacy(WrittenModel):
     def asked(self) -> Fraction:
         return self.rho2
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        return describe_reader(
-            form,
-            f"can be at most {percent_at_most(self.rho2)} sure of anything about {column_text(column)} that is true of "
-            f"at most {percent_at_most(self.rho1)} of {'the whole table' if unit is None else f'all {unit.noun}s'}",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(
+            wording.say(
+                "rho-privacy.promise",
+                rho1=wording.percent(self.rho1),
+                rho2=wording.percent(self.rho2),
+                column=wording.name(column),
+                whole=wording.say("share.all_rows" if wording.unit is None else "share.all_units"),
+            )
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

@@ -26,6 +26,7 @@ from lookalike.data.persons import number_pairs
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema, limit_sets
+from lookalike.data.wording import Wording
 from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.models.shared.model import example_of
 from lookalike.models.shared.spelling import find_meant
@@ -239,7 +240,7 @@ def _find_use_of_order(given: PersonSettings, data: Microdata, *, left_out: bool
 
 def stronger(one: str, other: str) -> str:
     """The stronger of two adversaries."""
-    return max(one, other, key=list(ADVERSARIES).index)
+    return max(one, other, key=ADVERSARIES.index)
 
 
 def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
@@ -382,9 +383,10 @@ def find_refusal(
         reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
         if reason:
             return reason
-    strength = list(ADVERSARIES).index
+    strength = ADVERSARIES.index
     if strength(algorithm.adversary) < strength(adversary):
-        return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
+        weaker = Wording(adversary=algorithm.adversary).describe_adversary()
+        return f"its releases are made for an attacker who {weaker}"
     return algorithm.refuses_columns(domains)
 
 

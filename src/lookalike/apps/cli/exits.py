@@ -17,11 +17,25 @@ from typing import Any, NoReturn
 import click
 
 from lookalike import memory
-from lookalike.apps.cli.output import print_json
+from lookalike.apps.cli.output import UNREAD, print_json
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
 from lookalike.files.databases.address import without_passwords
 
 BROKEN, USAGE, INFEASIBLE, _MISSING_PART, FAULT, _INTERRUPTED = 1, 2, 3, 4, 70, 130
+_HUNG_UP, _TERMINATED = 129, 143
+EXIT_CODES = {
+    0: "done; for `audit`: every promise holds",
+    BROKEN: "the promise does not hold",
+    USAGE: "bad usage or bad data",
+    INFEASIBLE: "no release of this table can keep the promise; the message names the closest promise that can be kept",
+    _MISSING_PART: "a required package is not installed; the message says how to install it",
+    FAULT: "a bug in lookalike; nothing was written",
+    _HUNG_UP: "the terminal was closed; no half-written release was left behind",
+    _INTERRUPTED: "interrupted (Ctrl-C); no half-written release was left behind",
+    UNREAD: "standard output was closed early",
+    _TERMINATED: "terminated; no half-written release was left behind",
+}
+"""All exit codes, for the documents."""
 
 
 def exit_code(error: LookalikeError) -> int:

@@ -15,6 +15,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import value_text
 from lookalike.data.person_settings import LINKED, Unit
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import Wording
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
 from lookalike.evaluation.advise.promises import belief_in_extremes, promise_to_start_with
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
@@ -82,9 +83,11 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
         return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
     known = "all rows" if project.persons.rows == LINKED else "one row"
     unit = None if data.persons is None else Unit(data.schema.unit_name, known)
+    names = tuple(column.name for column in data.domains.quasi)
+    wording = Wording(adversary=project.adversary, known=names, unit=unit)
     sentences, beliefs, cautions = [], [], list[str]()
     for promise, requirement in zip(promises, requirements, strict=True):
-        sentences.append(promise.sentence(unit=unit))
+        sentences.append(promise.sentence(wording))
         if promise.column is None:
             continue
         index = data.domains.sensitive_index(promise.column)

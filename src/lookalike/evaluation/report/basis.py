@@ -31,6 +31,7 @@ from lookalike.data.parameters import number_text
 from lookalike.data.person_settings import StatedPersons, Unit
 from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
+from lookalike.data.wording import Wording
 from lookalike.evaluation.advise import review
 from lookalike.evaluation.report.columns import may_be_named
 from lookalike.evaluation.report.persons import describe_numbers
@@ -113,7 +114,7 @@ class Basis:
     ends: tuple[str, ...] = ()
     """What the command says about the ends of ranges."""
     series: str | None = None
-    """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
+    """How it was held against other releases of the same people (`describe_mode`); None: not at all."""
     carried: tuple[CarriedRisk, ...] = ()
     """What somebody achieves who knows no carried column, one, or all."""
     rules: tuple[str, ...] = ()
@@ -145,6 +146,12 @@ class Basis:
     def unit(self) -> Unit | None:
         """What promises count in place of rows; None: every row is a person."""
         return None if self.persons is None else self.persons.counted
+
+    @property
+    def wording(self) -> Wording:
+        """Who its promises are about, and against whom they hold."""
+        known = tuple(domain.name for domain in self.domains.quasi)
+        return Wording(form=self.form, adversary=self.adversary, known=known, unit=self.unit)
 
     @property
     def adversary(self) -> str:

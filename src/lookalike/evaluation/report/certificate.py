@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.series_modes import describe_mode
 from lookalike.data.statement import Statement
 from lookalike.evaluation.evaluate import Evaluation
 from lookalike.evaluation.report.basis import Basis, belief_table
@@ -41,7 +41,7 @@ class Certificate:
     three: tuple[Risk, ...]
     """Singling out, linkability and inference."""
     three_in_short: tuple[str, ...]
-    """A sentence for each."""
+    """Sentences about each that fit."""
     uses: Uses
     not_promised: tuple[str, ...]
     to_decide: tuple[str, ...]
@@ -65,8 +65,8 @@ def make_certificate(
     three = three_risks(basis, None if evaluation is None else evaluation.attacks)
     return Certificate(
         columns=list_columns(basis.domains, basis.cells, basis.form, basis.removed, basis.n_removed_unnamed),
-        promises=tuple(_name_columns(promise.sentence(basis.form, basis.unit), basis) for promise in basis.promises),
-        attacker=_describe_attacker(basis),
+        promises=basis.wording.tell(basis.promises),
+        attacker=f"someone who {basis.wording.describe_adversary()}",
         risks=(risks := _list_risks(basis, stated, evaluation)),
         risk_notes=_note_risks(basis, risks, stated),
         # What attacks found stands in the sentences, to whole percents.
@@ -82,22 +82,10 @@ def make_certificate(
 # -- promises ---------------------------------------------------------------------------------------------------------
 
 
-def _name_columns(sentence: str, basis: Basis) -> str:
-    """The sentence of a promise with the quasi-identifiers by name."""
-    names = join_some([domain.name for domain in basis.domains.quasi], 6)
-    for words, named in (
-        ("a person's quasi-identifiers", f"a person's {names}"),
-        ("the quasi-identifiers themselves", names),
-        ("the quasi-identifiers of", f"{names} of"),
-    ):
-        sentence = sentence.replace(words, named, 1)
-    return sentence
-
-
 def _publish_risk(risk: Risk, basis: Basis) -> Risk:
     """The risk in the words of the page; a figure that stays with the publisher is not called unmeasured."""
     figure = "no figure published" if risk.figure == NO_FIGURE and not basis.internal else risk.figure
-    return replace(risk, residual=None, figure=figure, sentence=_name_columns(risk.sentence, basis))
+    return replace(risk, residual=None, figure=figure)
 
 
 def _shorten_risk(risk: Risk, basis: Basis) -> str:
@@ -105,15 +93,7 @@ def _shorten_risk(risk: Risk, basis: Basis) -> str:
     bound = [str(promise) for promise in basis.promises if promise.column is not None]
     if risk.name == "inference" and risk.verdict == "bounded":
         return f"Limited by the promise about {join_some([clip(text, 40) for text in bound])}."
-    return clip_sentences(_name_columns(risk.sentence, basis), _LONGEST_RISK)
-
-
-def _describe_attacker(basis: Basis) -> str:
-    names = join_some([domain.name for domain in basis.domains.quasi], 6)
-    if basis.adversary == "knows-method":
-        return f"someone who knows {names} of everybody in the table, and the method"
-    whose = "of a person" if basis.unit is None else f"of {basis.unit.known} of a {basis.unit.noun}"
-    return f"someone who reads the release and knows {names} {whose}"
+    return clip_sentences(risk.sentence, _LONGEST_RISK)
 
 
 # -- risk before and after --------------------------------------------------------------------------------------------
@@ -238,7 +218,7 @@ def _list_not_promised(basis: Basis) -> tuple[str, ...]:
     said.append(
         "A second release about the same people can break the promise."
         if basis.series is None
-        else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break the promise."
+        else f"{describe_mode(basis.series)} Releases outside of it can break the promise."
     )
     said.append("What is true of whole groups (smokers fall ill more often) can be learned: the data are for that.")
     said += _describe_carried(basis)

@@ -20,7 +20,7 @@ from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.run import as_sentence
 from lookalike.attacks.shared.consequence import best_baseline
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import LEAST_GUESSES, Finding, Residual
@@ -196,10 +196,9 @@ class Report:
             form=basis.form,
             form_sentence=_FORMS[basis.form] if basis.unit is None else _describe_rows(basis.form, basis.unit.noun),
             adversary=basis.adversary,
-            adversary_sentence=ADVERSARIES[basis.adversary],
+            adversary_sentence=basis.wording.describe_adversary(),
             promises=tuple(
-                {"text": str(promise), "sentence": promise.sentence(basis.form, basis.unit)}
-                for promise in basis.promises
+                {"text": str(promise), "sentence": promise.sentence(basis.wording)} for promise in basis.promises
             ),
             persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             unit=None if basis.unit is None else basis.unit.noun,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from lookalike.data.parameters import number_text
 from lookalike.data.statement import UNTITLED, Statement
+from lookalike.data.wording import Wording
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, state_promise
 from lookalike.files.releases.private import Private, check_private, private_beside
@@ -40,9 +41,15 @@ def wants_full_report(report: str | None, *, scores: bool) -> bool:
 
 def describe_release(made: Made, stated: Statement, *, safe_csv: bool = False, series: str | None = None) -> Manifest:
     persons = state_persons(made.recipe)
+    wording = Wording(
+        form=made.form,
+        adversary=made.adversary,
+        known=tuple(domain.name for domain in made.domains.quasi),
+        unit=None if persons is None else persons.counted,
+    )
     return Manifest(
         title=stated.title or UNTITLED,
-        promises=tuple(state_promise(promise, made.form, persons) for promise in made.promises),
+        promises=tuple(state_promise(promise, wording) for promise in made.promises),
         algorithm=str(made.algorithm),
         adversary=made.adversary,
         created=stated.day,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.series_modes import describe_mode
 from lookalike.errors import quoted
 from lookalike.evaluation.evaluate import Evaluation
 from lookalike.evaluation.report.basis import Basis
@@ -24,7 +24,7 @@ def list_cautions(basis: Basis) -> tuple[str, ...]:
     )
     alone = "The promise is about this release alone. A second release of overlapping data can break both."
     return (
-        alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
+        alone if basis.series is None else f"{describe_mode(basis.series)} Releases outside of it can break both.",
         "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
         "the table, can infer more.",
         *several,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
 from lookalike.data.release import Grouped, Matched, Release, has_open_ends
-from lookalike.data.schema import Schema
-from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.schema import Role, Schema
+from lookalike.data.series_modes import describe_mode
+from lookalike.data.wording import Wording
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.identifiers.values import state_kept
@@ -145,10 +145,11 @@ def readme(
         lines += ["", f"  {kept}"]
     if (stated := state_carried(attributes)) is not None:
         lines += ["", f"  {stated}"]
-    against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     if manifest.series is not None:
-        lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
-    lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
+        lines += ["", f"  {describe_mode(manifest.series)}"]
+    known = [field.name for fields in tables.values() for field in fields if field.role == Role.QUASI]
+    whom = Wording(adversary=manifest.adversary, known=known).describe_adversary()
+    lines += ["", f"  This holds against someone who {whom}.", f"  Made with: {manifest.algorithm}", ""]
     excluded = _NOT_PROMISED if manifest.series is None else _NOT_PROMISED_OF_SERIES
     lines += ["What is not promised", "", *excluded, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
     for name in sorted({name.partition("/")[0] for name in files}):

@@ -119,6 +119,11 @@ class Ledger:
         return People.from_frame(frame, str(self.folder / _PEOPLE))
 
     @property
+    def persons(self) -> frozenset[str]:
+        """Digests of everybody who was published in some release."""
+        return frozenset(self.people.filter(pl.col(CLASS) >= 0)["person"])
+
+    @property
     def has_pending(self) -> bool:
         """Whether the last release was entered and not confirmed."""
         return bool(self.entries) and self.entries[-1].is_pending

@@ -14,7 +14,7 @@ import io
 import json
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,11 @@ class People:
     groups: Ints
     """-1: left out."""
     values: list[str]
+
+    @property
+    def published(self) -> frozenset[str]:
+        """The persons who were not left out."""
+        return frozenset(person for person, group in zip(self.persons, self.groups.tolist(), strict=True) if group >= 0)
 
     def to_frame(self) -> pl.DataFrame:
         return pl.DataFrame({"person": self.persons, CLASS: self.groups, "values": self.values}, schema=_COLUMNS).sort(
@@ -183,6 +188,17 @@ def private_files(made: MadeWhole, names: Sequence[str]) -> dict[str, bytes]:
     key, written = new_key(), io.BytesIO()
     list_people(names, made.data, groups, key).to_frame().write_parquet(written, compression="zstd")
     return {_LIST: written.getvalue(), _KEY: f"{key}\n".encode()}
+
+
+def count_again(earlier: Collection[str], now: Sequence[str], what: str) -> str:
+    """How many people were found again, for the owner: numbers that are written in another way find nobody."""
+    n_known = len({*earlier} & {*now})
+    if n_known:
+        return f"{n_known:,} of {counted(len(now), 'person')} were in {what} before (for internal use only)."
+    return (
+        f"Nobody in the new table was in {what}. If this is wrong, the numbers of persons are written differently "
+        "there, and people who are in both are not protected together: write the numbers alike, with leading zeros."
+    )
 
 
 def count_changes(earlier: People, now: People) -> int:
