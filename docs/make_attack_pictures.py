@@ -36,7 +36,7 @@ from lookalike.samples import census, hospital, hospital_schema
 
 FOLDER = Path(__file__).parent / "attacks"
 RIGHT = "right guesses, per cent"
-HONEST = "best honest guess"
+HONEST = "baseline"
 Point = dict[str, object]
 
 
@@ -100,7 +100,7 @@ def curves(rows: Sequence[Point], x: str, title: str, y: str = RIGHT, y_title: s
 
 
 def against_honest(attack: str, data: Microdata, algorithm: str, levels: Iterable[int], title: str) -> charts.Chart:
-    """Right guesses of an attack and of honest guessing, for several l."""
+    """Right guesses of an attack and of its baseline, for several l."""
     rows = []
     for ell in levels:
         finding = attacked(attack, released(data, algorithm, f"l-diversity:{ell}"))

@@ -178,7 +178,7 @@ class Corruption(OnClasses):
         score = Score(round(right), n_unknown)
         name = original.domains.sensitive[column].name
         sentence = (
-            f'Whoever knows the values of "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
+            f'An attacker who knows "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
             f"{n_unknown:,} right, and {alone:.1%} without that knowledge; {round(certain):,} are left with one "
             f"value, {round(certain_before):,} before."
         )

@@ -106,9 +106,9 @@ class Linkage(WrittenAttack):
             figures |= {key: share for key, share in shares.items() if not math.isnan(share)}
             failed += [key for key, share in shares.items() if math.isnan(share)]
         sentence = (
-            f"Whoever knows that a person is in the table and knows their quasi-identifiers finds their row with a "
-            f"probability of {highest:.1%} at most and {mean:.1%} on average; {n_at_risk:,} of {n_persons:,} persons "
-            f"are found with more than {float(self.threshold):.1%}. "
+            f"An attacker who knows that a person is in the table and knows the person's quasi-identifiers finds the "
+            f"row with a chance of {highest:.1%} at most and {mean:.1%} on average; {n_at_risk:,} of {n_persons:,} "
+            f"people are found with more than {float(self.threshold):.1%}. "
             f"{figures['unique in the release']:.1%} are unique in the release, "
             f"{figures['unique in the original']:.1%} in the original."
         )

@@ -87,7 +87,7 @@ class RepeatedValues(OnValues):
         n_left = n_certain(row_max(beliefs))
         sentence = (
             f'{n_repeated:,} of {original.n_rows:,} persons see a value of "{name}" more than once among the rows '
-            f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, honest guessing in "
+            f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, reading them in "
             f"{honest_share(honest, truth):.1%}"
         )
         return Finding(

@@ -81,7 +81,7 @@ def test_inspect_shows_advice_and_tries_on_request(file: Path) -> None:
     words = ["inspect", str(file), "--qi", "age,sex", "--sensitive", "diagnosis"]
     shown = CliRunner().invoke(main, words)
     assert shown.exit_code == 0, shown.output
-    assert 'What "diagnosis" can bear.' in shown.output
+    assert 'Promises that "diagnosis" can support.' in shown.output
     assert "inspect --advise" in shown.output
     tried = CliRunner().invoke(main, [*words, "--advise", "--model", "k-anonymity:4", "--json"])
     advice = json.loads(tried.stdout)["advice"]

@@ -217,15 +217,17 @@ class Minimality(WrittenAttack):
         if n_affected is not None:
             figures["vulnerable_share"] = n_affected / original.n_rows
         above = (
-            "" if n_affected is None else f", and of {n_affected:,} of {original.n_rows:,} records more than promised"
+            ""
+            if n_affected is None
+            else f", and of {n_affected:,} of {original.n_rows:,} records more certain than promised"
         )
         return Finding(
             attack=str(self),
             column=name,
             sentence=(
-                f"Whoever knows that {target.algorithm} made the release believes a value of {quoted(name)} with up to "
-                f"{figures['largest_belief']:.1%}{above}. Guesses by that are right for {score.share:.1%}; by the "
-                f"release alone for {honest.share:.1%}."
+                f"An attacker who knows that {target.algorithm} made the release is up to "
+                f"{figures['largest_belief']:.1%} certain of a value of {quoted(name)}{above}. Guesses by that are "
+                f"right for {score.share:.1%} of records; by the release alone for {honest.share:.1%}."
             ),
             score=score,
             baselines=baselines,

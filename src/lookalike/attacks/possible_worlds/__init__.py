@@ -213,7 +213,7 @@ def _sentence(score: Score, baselines: dict[str, float], n_worlds: int, attacked
     clearly = score.interval[0] > baselines[best]
     return (
         f"Of {n_worlds:,} assignments that {'the leaked graph allows' if leaked else 'fit the published ranges'}, the "
-        f"value that each of {attacked} most often gets is right for {score.share:.1%}; honest guessing "
+        f"value that each of {attacked} most often gets is right for {score.share:.1%}; the baseline "
         f"({best}) is right for {baselines[best]:.1%}: "
         f"{'more than chance, if guesses were independent' if clearly else 'no more than chance'}."
     )

@@ -273,7 +273,7 @@ def finding(
     group = max((judged.honest[key] for key in _OF_THE_GROUP if key in judged.honest), default=None)
     sentence += "." if group is None else f", reading what the release says of a person for {_percent(group)}."
     succeeds = low > max(judged.honest.values())
-    sentence += f" It {'clearly does' if succeeds else 'does not clearly do'} better than honest guessing."
+    sentence += f" It {'clearly does' if succeeds else 'does not clearly do'} better than the baseline."
     numbers = {"confidence": judged.confidence, "worth of the evidence": judged.power, **figures}
     if strangers is not None:
         numbers["right about people it has not learned from"] = strangers.unseen.share

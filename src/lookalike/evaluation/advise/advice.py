@@ -236,7 +236,7 @@ def _about_bearing(column: ColumnBearing) -> list[str]:
     if column.n_values == 1:
         return [column.sentence]
     return [
-        f"What {quoted(column.column)} can bear. {column.sentence}",
+        f"Promises that {quoted(column.column)} can support. {column.sentence}",
         *(f"  {one.sentence}" for one in column.models),
     ]
 

@@ -113,7 +113,7 @@ def suggest_roles(table: Table, units: Sequence[str] = ()) -> Roles:
     ]
     follows = find_followers(table.columns, quasi, guessed)
     for found in follows:
-        said = f"it {found.relation}, so somebody who knows {quoted(found.of)} knows it too"
+        said = f"it {found.relation}, so someone who knows {quoted(found.of)} knows it too"
         roles[found.column] = Role.QUASI, f"{said}; leave it out if {quoted(found.of)} is enough"
     return Roles(roles, follows, held)
 
@@ -270,7 +270,7 @@ def _by_values(column: Column, words: frozenset[str], around: _Around) -> tuple[
         return Role.IDENTIFIER, "its whole numbers are all different"
     if n_rows > _ENOUGH_ROWS and share >= MOSTLY:
         return Role.QUASI, (
-            "nearly every row has its own value, so who knows it knows the row; make it carried only if nobody "
+            "nearly every row has its own value, so someone who knows it knows the row; make it carried only if nobody "
             "outside can know it"
         )
     return Role.QUASI, f"it has {counted(n_distinct, 'value')} and nothing tells that others cannot know it"
