@@ -136,7 +136,9 @@ class Linkage(WrittenAttack):
         )
         if not highest:
             return Consequence(AS_PROMISED, f"Nobody's row is found by {result.known}.")
-        asked = max((float(one.model.asked) for one in result.promises if one.model.letter == "k"), default=0.0)
+        # What counts rows that are possible, likely or not, says nothing about chances.
+        sizes = [one.model for one in result.promises if one.model.letter == "k"]
+        asked = max((float(model.asked) for model in sizes if not getattr(model, "by_possible", False)), default=0.0)
         if isinstance(target.release, Bucketized | Perturbed):
             said = f"{chance}, because this form shows these columns exactly. "
             about = (
