@@ -217,12 +217,7 @@ def _bounds(least: Numbers, most: Numbers, release: Release) -> tuple[Numbers, N
 
 
 def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> Answers:
-    n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
-    n_behind = n_rows
-    if isinstance(release, Matched):
-        # As many records as rows stand behind each row, but how many is not told: so many at least.
-        most = max(int(n_certain(extents).max(initial=1)) for extents in release.extents)
-        n_behind = np.full(len(n_rows), max(most, _LEAST_BEHIND))
+    n_rows, n_behind = count_behind(release)
     asks_values = bool(_places_asked(queries.sensitive))
     weights = _without_made_up(queries.sensitive, release)
     asked, queries = _about_quasi(queries)
@@ -241,6 +236,16 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
         variance += (uniform - sums[:, 0] - moved) ** 2
     errors = np.where(possible - certain > _HAIR, np.sqrt(variance + _ROUNDING), 0.0)
     return Answers(counts, errors, *_bounds(certain, possible, release))
+
+
+def count_behind(release: Grouped | Matched) -> tuple[Places, Places]:
+    """The rows that show the cells of each unit, and the records that stand behind it."""
+    n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
+    if not isinstance(release, Matched):
+        return n_rows, n_rows
+    # As many records as rows stand behind each row, but how many is not told: so many at least.
+    most = max(int(n_certain(extents).max(initial=1)) for extents in release.extents)
+    return n_rows, np.full(len(n_rows), max(most, _LEAST_BEHIND))
 
 
 def _find_hidden(release: Grouped | Matched) -> float:

@@ -47,7 +47,7 @@ def draw_world(release: Release, rng: Randomness) -> World:
 def draw_rows(release: Release, rng: Randomness) -> World:
     """A world with one row per row of the release (of a bucketized one: of its qit), made-up records included."""
     if isinstance(release, Bucketized):
-        dealt = _deal_values(release, rng.child("deal"))
+        dealt = deal_values(release, rng.child("deal"))
         return World(release.quasi, release.sensitive[dealt], release.carried[dealt])
     if isinstance(release, Perturbed):
         return World(release.quasi, draw_back(release, rng.child("back")), release.carried)
@@ -59,7 +59,7 @@ def draw_rows(release: Release, rng: Randomness) -> World:
     return World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
 
 
-def _deal_values(release: Bucketized, rng: Randomness) -> Ints:
+def deal_values(release: Bucketized, rng: Randomness) -> Ints:
     """For each row of quasi-identifiers a row of sensitive values of its bucket, none twice."""
     shuffled = rng.permutation(len(release.sensitive))
     values = shuffled[np.argsort(release.bucket_of_sensitive[shuffled], kind="stable")]
