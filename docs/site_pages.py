@@ -1,6 +1,6 @@
 """A hook of the site: pages are written for people and for any renderer, and this one is told four things more.
 
-What stands below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more. After
+What is below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more. After
 an item of several paragraphs the next one gets an empty line before it.
 Python blocks with `>>>` are sessions, in which only what follows the prompt is Python. A block that the tests put into
 a file shows the file's name.

@@ -79,7 +79,7 @@ def apply_scheme(
     are published in outer cells; `notes` count them. `model` replaces the promises of the scheme, `adversary` whom they
     hold against. `carry_anyway` names carried columns whose values nobody outside knows. All other arguments are
     those of `publish`; a `series` with `mode="frozen"` publishes the same people again and again in these cells, and
-    lets rows wait that would give somebody away.
+    lets rows wait that would give someone away.
     """
     stated = Statement.of(
         title=title,

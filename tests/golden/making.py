@@ -1,7 +1,7 @@
 """Makes the golden releases of the version that runs it: `python -m tests.golden.making`, once for every version.
 
 Tests read the folders of all versions ever after and want the same answers, so a folder is never made again: a version
-that writes something else gets a folder of its own. The people in them are made up. What a version says about its own
+that writes something else gets its own folder. The people in them are made up. What a version says about its own
 folders is kept beside them in `answers.json`.
 """
 
@@ -116,7 +116,7 @@ def make(target: Path) -> None:
 
 
 def _in_parts(target: Path, name: str, schema: Schema, algorithm: str, promise: str) -> None:
-    """A few rows a part, which is fewer than users may ask for; kinds and types are those that the reader settles."""
+    """A few rows per part, which is fewer than users may ask for; kinds and types are those that the reader settles."""
     settled = Microdata.encode(read_columns(target / ORIGINAL, schema), schema).schema
     recipe = Recipe(schema=settled, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=SEED)
     backend = LocalBackend(people().select([one.name for one in schema.published]))

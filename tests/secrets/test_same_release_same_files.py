@@ -250,7 +250,7 @@ def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
             ),
             answers=(Answered(1, 0.1, 300, share, share, (share,) * (len(BOUNDS) + 1)),),
             fidelity=Fidelity((Compared("correlation_difference", f"figure {code}", share, 0.5),)),
-            tradeoff=Tradeoff(settings, "highest belief", "loss", code),
+            tradeoff=Tradeoff(settings, "highest certainty", "loss", code),
             left_out=(f"left out {code}",),
         )
 

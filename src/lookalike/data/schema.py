@@ -126,7 +126,7 @@ class Attribute:
     keep_identifiers: bool = False
     """Whether the column is published although its values hold e-mail addresses, phone numbers, names or the like."""
     carry_anyway: bool = False
-    """Whether a carried column is published although somebody who knows its values would find persons by them."""
+    """Whether a carried column is published although someone who knows its values would find persons by them."""
 
     def __post_init__(self) -> None:
         if not self.name:

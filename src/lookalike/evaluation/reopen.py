@@ -202,7 +202,7 @@ def _reopen_folder(
 
 
 def _find_private(counting: Counting, folder: Path, *, audited: bool) -> Path | None:
-    """The private folder: the one that is named or, but for an audit, the one that lies beside the release."""
+    """The private folder: the one that is named or, but for an audit, the one that is beside the release."""
     if counting.private is not None or audited:
         return counting.private
     beside = private_folder(folder.absolute())

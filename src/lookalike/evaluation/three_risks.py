@@ -5,10 +5,10 @@ of a person, or infer something about a person. Each answer has a verdict word:
 
     bounded    a promise that was checked sets a limit
     measured   no promise sets a limit; an attack says how far one gets, in the owner's report
-    open       nothing stands in the way: exact quasi-identifiers, a number per person, no promise about values
+    open       nothing is in the way: exact quasi-identifiers, a number per person, no promise about values
 
 The words follow from what is published. What the attacks found is scored on the original, so it is added for the owner
-alone. k-anonymity does not stop predicates that single somebody out (Cohen and Nissim, PNAS 2020), and no verdict says
+alone. k-anonymity does not stop predicates that single someone out (Cohen and Nissim, PNAS 2020), and no verdict says
 so: it says how many people a row can be given to. Whether a table is anonymous is the reader's decision.
 """
 

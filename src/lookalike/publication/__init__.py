@@ -106,26 +106,27 @@ def publish(
     `{"salary": {"round": 1000, "top": 90000}}`, or `{"salary": "round:1000, top:90000"}`. Promises are then
     about the blocks.
     `frequent` names columns of which only values of so many persons keep their names, as `{"town": 20}`; all others
-    become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
+    become "(other)". `longest_set` is how many values per cell lists at most (100 by default; 0: any number): a cell
+    that
     would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
     e-mail addresses, phone numbers, names of persons or the like, which is refused otherwise; the release says so.
-    `carry_anyway` names carried columns that are published although somebody who knows their values would find persons
+    `carry_anyway` names carried columns that are published although someone who knows their values would find persons
     by them, which is refused otherwise: you state that nobody outside knows them, and the release says so.
 
     `knowledge` names a file of rules that everybody knows (men: not childbirth). All promises must then also hold for
-    somebody who uses them, or the release is refused; `knowledge_report_only` publishes it and reports the figures.
+    someone who uses them, or the release is refused; `knowledge_report_only` publishes it and reports the figures.
 
     `person` names the column that identifies persons: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
     `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
     a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each
-    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for a column of their own with
+    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for their own column with
     the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
     nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `after` names earlier releases of the same people, as folders or as pairs of a folder and its original: the release
-    is refused unless all promises hold for somebody who reads all of them. `series` names a series that keeps a private
+    is refused unless all promises hold for someone who reads all of them. `series` names a series that keeps a private
     ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or
     with `apply_scheme` "frozen"). What is not written here at once says with `destination` which folder it will be
     written to.

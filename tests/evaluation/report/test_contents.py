@@ -1,4 +1,4 @@
-"""What a report says: beliefs as the audit finds them, rounded scores, nothing that is private."""
+"""What a report says: probabilities as the audit finds them, rounded scores, nothing that is private."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ from lookalike.data.adversary import ADVERSARIES
 )
 @click.option("--to", metavar="URL", help="Also write the published tables into a database, after the folder.")
 @statement_options
-@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
+@click.option("--seed", type=int, help="Only to repeat a run: anyone who knows it can undo the shuffling.")
 @click.option(
     "--private/--no-private",
     default=None,

@@ -133,7 +133,7 @@ class _Publish(click.Command):
     "or a share such as 0.1 of the persons, drawn at random, left out of the release and kept in the PRIVATE folder.",
 )
 @statement_options
-@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
+@click.option("--seed", type=int, help="Only to repeat a run: anyone who knows it can undo the shuffling.")
 @click.option(
     "--private/--no-private",
     default=None,

@@ -4,7 +4,7 @@ It is published with the release. So it holds no seed, no path, no record and no
 original is rounded (`contents`); example rows are made up from the release alone (`examples`). Every text that comes
 from a table is escaped by the template engine or by the one that draws.
 
-    basis       what it is made from: beliefs against ceilings, among how many rows people are hidden
+    basis       what it is made from: probabilities against ceilings, among how many rows people are hidden
     contents    what the report says          examples    made-up rows before and after
     certificate page one                      risk        before and after
     uses        what it is useful for

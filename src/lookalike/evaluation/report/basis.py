@@ -4,12 +4,13 @@ The owner of the original sees all of it. A release folder gets the `public` par
 (decision 17).
 
 So one report serves a release in memory and one that was made in parts and that no machine ever held. Of the latter all
-exposures are thinned to the units that decide (`audit.parts`), among them those with the highest belief in each value,
+exposures are thinned to the units that decide (`audit.parts`), among them those with the highest certainty in each
+value,
 which are the ones a report shows.
 
 Shares of sensitive values are those of the published values. In a report that goes with its release, ceilings are left
 out where records were suppressed: they follow from the original's shares, which would reveal what the suppressed had.
-Where rows were made up, beliefs and shares are left out altogether.
+Where rows were made up, probabilities and shares are left out altogether.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ MADE_IN_PARTS = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Basis:
-    """Promises, audit, beliefs, sizes and losses of a release."""
+    """Promises, audit, probabilities, sizes and losses of a release."""
 
     promises: tuple[Promise, ...]
     algorithm: Algorithm
@@ -92,7 +93,9 @@ class Basis:
     audit: Audit
     withheld: Withheld
     seen: Mapping[int, Exposure]
-    """Beliefs about each sensitive column, by its place: all units, or at least those with the highest beliefs."""
+    """Beliefs about each sensitive column, by its place: all units, or at least those with the highest
+    probabilities.
+    """
     crowds: Mapping[int, int]
     """How many units there are of each size; empty where sizes are no numbers of rows."""
     losses: dict[str, float]
@@ -116,11 +119,11 @@ class Basis:
     series: str | None = None
     """How it was held against other releases of the same people (`describe_mode`); None: not at all."""
     carried: tuple[CarriedRisk, ...] = ()
-    """What somebody achieves who knows no carried column, one, or all."""
+    """What someone achieves who knows no carried column, one, or all."""
     rules: tuple[str, ...] = ()
     """Rules of common knowledge that promises were held against, in words."""
     conditioned: tuple[Conditioned, ...] = ()
-    """The promises held against somebody who uses them."""
+    """The promises held against someone who uses them."""
     control: tuple[str, ...] = ()
     """What the command says about a control group."""
     removed: tuple[str, ...] | None = None
@@ -159,11 +162,11 @@ class Basis:
         return self.audit.adversary
 
     def public(self, *, with_scores: bool = False) -> Basis:
-        """What anybody with the release can work out, for the report that lies in its folder.
+        """What anybody with the release can work out, for the report that is in its folder.
 
         `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
         """
-        # Beliefs by persons follow from whose row it is, which the release does not show.
+        # Probabilities by persons follow from whose row it is, which the release does not show.
         shown = shows_beliefs(self.audit) and self.audit.n_persons is None
         losses, by_column = public_losses(
             self.losses,
@@ -297,7 +300,9 @@ _MOST_VALUES = 40
 
 @dataclass(frozen=True)
 class BeliefLine:
-    """One sensitive value: its share of the table, the highest belief a reader can reach, what the promises allow."""
+    """One sensitive value: its share of the table, the highest certainty a reader can reach, what the promises
+    allow.
+    """
 
     value: str
     share: float
@@ -307,7 +312,7 @@ class BeliefLine:
 
 @dataclass(frozen=True)
 class BeliefTable:
-    """Values of a column, the most frequent first: all, or those whose belief grows most."""
+    """Values of a column, the most frequent first: all, or those whose certainty grows most."""
 
     column: str
     lines: tuple[BeliefLine, ...]

@@ -176,7 +176,7 @@ def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, flo
 
 
 def _check_audit(text: bytes, basis: Basis) -> Check:
-    """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
+    """Whether the audit that is in the folder is, byte for byte, what this one writes."""
     own = audit_json(basis)
     if text == own:
         return Check(_OWN_AUDIT, True, "audit.json is what this audit writes, byte for byte")

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: one for the owner of the original, and one that lies in the release folder.
+"""What a report says, as plain data: one for the owner of the original, and one that is in the release folder.
 
 The public one says what the release itself shows (`Basis.public`). Figures that were scored on the original (right
 guesses, errors of queries, predictions) are in the owner's, and in the public one on request. They are rounded to whole
@@ -79,7 +79,9 @@ class AttackLine:
     guesses: bool
     """Whether there was anybody to guess about."""
     within: bool | None
-    """Whether all its beliefs, right or wrong, stay within what was promised of the release; None: it has none."""
+    """Whether all its probabilities, right or wrong, stay within what was promised of the release; None: it has
+    none.
+    """
     word: str
     """What this means for signing, in a word (`attacks.shared.consequence`)."""
     means: str
@@ -131,11 +133,11 @@ class Report:
     states_carried: str | None = None
     """What the publisher states of carried columns."""
     carried: tuple[CarriedLine, ...] = ()
-    """What carried columns reveal to somebody who knows them, none first."""
+    """What carried columns reveal to someone who knows them, none first."""
     rules: tuple[str, ...] = ()
     """Rules of common knowledge that promises were held against. For the owner."""
     with_rules: tuple[RuledLine, ...] = ()
-    """The promises held against somebody who uses the rules. For the owner."""
+    """The promises held against someone who uses the rules. For the owner."""
     numbers: tuple[str, ...] = ()
     """How many persons and rows the original has. For the owner."""
     against_rows: str | None = None
@@ -285,7 +287,7 @@ def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | Non
 _FORMS = {
     "grouped": "Records were put into groups; all records of a group show the same generalised quasi-identifiers. "
     "Sensitive values are unchanged, and rows are in random order.",
-    "matched": "Every row has generalised quasi-identifiers of its own and fits several people. Sensitive values are "
+    "matched": "Every row has generalised its own quasi-identifiers and fits several people. Sensitive values are "
     "unchanged, and rows are in random order.",
     "bucketized": "Quasi-identifiers and sensitive values are published exactly, in two tables that share only a "
     "bucket number.",

@@ -164,10 +164,10 @@ def _risks(report: Report) -> charts.Chart | None:
 
 
 def _beliefs(table: BeliefTable, unit: str | None) -> charts.Chart:
-    """Share, highest belief and ceiling of each value."""
+    """Share, highest certainty and ceiling of each value."""
     rows = [asdict(line) for line in table.lines]
     share = "share in the table" if unit is None else f"share of {unit}s who have it"
-    marks = {"share": share, "belief": "highest belief", "ceiling": "ceiling of the promise"}
+    marks = {"share": share, "belief": "highest certainty", "ceiling": "ceiling of the promise"}
     return charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE)
 
 
@@ -188,7 +188,7 @@ def _sizes(report: Report) -> charts.Chart:
 
 
 def _attacks(report: Report) -> charts.Chart:
-    """Right guesses against honest guesses."""
+    """Right guesses against baselines."""
     rows = [
         {"attack": line.attack, "right": line.right, "honest": line.honest}
         for line in report.attacks
@@ -199,7 +199,7 @@ def _attacks(report: Report) -> charts.Chart:
 
 
 def _answers(report: Report) -> charts.Chart:
-    """How many queries are answered how nearly."""
+    """How many queries are answered how accurately."""
     rows = [
         {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
         for line in report.answers
@@ -220,7 +220,7 @@ def _before_after(report: Report) -> dict[str, charts.Chart | None]:
 
 
 def _tradeoff(around: Tradeoff) -> charts.Chart:
-    """Loss against belief for the promise and those around it."""
+    """Loss against certainty for the promise and those around it."""
     rows = [
         {
             "promise": one.promise,

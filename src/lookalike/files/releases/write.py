@@ -270,7 +270,7 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 @contextmanager
 def errors_of_the_system() -> Iterator[None]:
-    """Polars tells of a full disk in a text of its own; here it becomes the error that it was."""
+    """Polars tells of a full disk in its own text; here it becomes the error that it was."""
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:

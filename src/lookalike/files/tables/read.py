@@ -110,7 +110,7 @@ def read_table(
     `columns` are read and no others (in the order of the table), except those whose name fits `also` and that can be
     read; `types` are taken instead of guessed; `missing` are texts that mean "nothing" in every column, or such texts
     by column; `date_format` says by column how dates are written ("DD/MM/YYYY", "YYYYMMDD"). `delimiter`,
-    `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed stands in
+    `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed is in
     the table's notes. `sheet` (a name, or a place from 1) is for workbooks; `unpack_limit` is the most bytes that a
     compressed file may unpack to.
 

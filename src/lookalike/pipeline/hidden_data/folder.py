@@ -126,7 +126,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:
-    """Whether an audit of the folder has the words of the one that lies in it: of this version, no graph, no parts."""
+    """Whether an audit of the folder has the words of the one that is in it: of this version, no graph, no parts."""
     return manifest.version == __version__ and not manifest.parts and manifest.form != Matched.form
 
 
