@@ -35,7 +35,7 @@ _SURE = 0.9
 """How far a row belongs to its class in the beginning."""
 _PRIOR = 4.0
 """So many rows of each class are taken to be spread like the whole table."""
-_TINY = 1e-300
+_TINY, _LEAST_SHARE = 1e-300, 1e-12
 _DIGITS = 9
 
 

@@ -357,7 +357,7 @@ class SetCells:
         """The variance s of the column."""
         n_codes = self.holds.shape[1]
         loss = float(self.n_rows @ (self._sizes - 1.0)) / max(float(self.n_rows.sum()), 1.0) / max(n_codes - 1, 1)
-        return float(_size_factor(self) * _OF_SETS * (loss + _LEAST_LOSS) ** 0.25)
+        return float(_size_factor(self) * _OF_SETS * (max(loss, 0.0) + _LEAST_LOSS) ** 0.25)
 
     def weigh(self) -> SetCells:
         certain = self.holds.T @ (self.n_rows * self._certain)
