@@ -169,7 +169,7 @@ class Linkage(WrittenAttack):
         original, noun = target.original, target.original.schema.unit_name
         published, at_once = _count_persons(target), _count_persons_of_points(original)
         n_persons, threshold = original.n_persons, float(self.threshold)
-        # Somebody without any row in the release is not found.
+        # Someone without any row in the release is not found.
         smallest = published.smallest[published.smallest > 0]
         risks, in_population = 1 / smallest, journalist_risks(smallest, float(self.fraction))
         n_at_risk, n_certain = int((risks > threshold).sum()), int((smallest == 1).sum())
@@ -193,7 +193,7 @@ class Linkage(WrittenAttack):
             figures["mean share of a class's rows"] = float(parts.mean())
             said = f" Of the rows of a class up to {largest:.1%} are of one {noun}."
         if known == "one row":
-            # Somebody who knows all rows of a person would find more in the original than this counts.
+            # Someone who knows all rows of a person would find more in the original than this counts.
             figures["unique in the original"] = alone = float((at_once.smallest == 1).mean())
             said += f" {alone:.1%} would be found with certainty in the original."
         samples = {"original": at_once, "release": published} if known == "one row" else {"release": published}
@@ -246,7 +246,7 @@ def _chance(risk: float) -> str:
 
 
 def narrow_down(target: Target) -> Narrowed:
-    """What persons are narrowed down to. Whoever fits no row is left out."""
+    """What persons are narrowed down to. Anyone who fits no row is left out."""
     release, where = target.release, Whereabouts.of(target)
     reading = where.reading
     if isinstance(release, Matched):
