@@ -33,7 +33,7 @@ _JOINING = {"and", "or", "also", "everybody", "release"}
 
 @dataclass(frozen=True, kw_only=True)
 class Wording:
-    """Who a promise is about, against whom it holds, in a release of which form, and in which language.
+    """Who a promise is about, which attacker it holds against, in a release of which form, and in which language.
 
     >>> wording = Wording(form="grouped", known=("age", "sex", "zip code"))
     >>> print(wording.sentence("can be at most 25 % sure of any value of diagnosis"))
