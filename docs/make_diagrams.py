@@ -109,6 +109,7 @@ SAYS = {
     "audit": "the independent check",
     "files": "reads and writes tables, databases and release folders",
     "data": "the shared types: schema, table, release, exposure; the protocols",
+    "words": "the sentences of promises",
     "kernels": "compiled inner loops",
 }
 

@@ -1,7 +1,7 @@
 """What people read is plain English: words and patterns that stay out of it.
 
 The list is of words that were in the texts once, each with what to write instead. Texts are the documents, the pages of
-the report and the studio, and all strings of the package: messages, help, docstrings. Strings without a space are names.
+the report and the studio, and all strings of the package (messages, help, docstrings). Single words are names.
 """
 
 from __future__ import annotations

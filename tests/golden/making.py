@@ -23,6 +23,7 @@ import lookalike as la
 from lookalike.algorithms import parse_algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
+from lookalike.data.statement import Statement
 from lookalike.files.releases.private import private_folder
 from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise
@@ -120,7 +121,9 @@ def _in_parts(target: Path, name: str, schema: Schema, algorithm: str, promise: 
     recipe = Recipe(schema=settled, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=SEED)
     backend = LocalBackend(people().select([one.name for one in schema.published]))
     with mock.patch.object(publishing, "LEAST_PART", PART_ROWS):
-        publishing.publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
+        publishing.publish_in_parts(
+            backend, recipe, target / name, stated=Statement(title=f"Golden {name}"), part_rows=PART_ROWS
+        )
 
 
 def answered(target: Path, name: str) -> dict[str, Any]:

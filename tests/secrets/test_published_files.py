@@ -126,7 +126,7 @@ def check_order(folder: Path) -> None:
 def test_no_method_publishes_a_trace(house: Path, tmp_path: Path, name: str) -> None:
     made = published(house, METHODS[name])
     write_release(
-        tmp_path / "out", made.release, manifest=describe_release(made.made, made.title),
+        tmp_path / "out", made.release, manifest=describe_release(made.made, made.stated),
         documents={"audit.json": json.dumps(made.audit.to_plain())},
     )  # fmt: skip
     check_files(tmp_path / "out")

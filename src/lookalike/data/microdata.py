@@ -64,6 +64,13 @@ class Table:
     source: str = "the table"
     notes: tuple[str, ...] = ()
     """What the reader guessed, in sentences for the user."""
+    header: tuple[str, ...] = ()
+    """The names of all columns of the source, in its order; empty: they are those that were read."""
+
+    @property
+    def all_names(self) -> list[str]:
+        """Of the columns that were read, and of those that were not."""
+        return [*(self.header or self.names)]
 
     @property
     def n_rows(self) -> int:

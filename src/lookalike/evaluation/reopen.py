@@ -168,7 +168,7 @@ def _reopen_folder(
         examined = examine_folder(opened, found, ignored=ignore)
         rewritten = [name for name in REWRITTEN if name in manifest.files and can_be_audited_alike(manifest)]
         if not ignore:
-            documents = read_documents(opened, data)
+            documents = read_documents(opened, data, table.all_names)
         elif rewritten:
             ignored.append(f"{', '.join(rewritten)} (about all columns)")
     algorithm = None

@@ -6,6 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from lookalike.data.knowledge import Knowledge
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
+from lookalike.data.statement import Statement
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.tables import find_library, read_columns
 from lookalike.pipeline.arguments import explain_arguments
@@ -78,6 +80,12 @@ def publish(
     seed: int | None = None,
     title: str | None = None,
     recipient: str | None = None,
+    purpose: str | None = None,
+    legal_basis: str | None = None,
+    review_date: str | datetime.date | None = None,
+    contact: str | None = None,
+    population: int | None = None,
+    date: str | datetime.date | None = None,
     control: Any = None,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -135,12 +143,24 @@ def publish(
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
     all machines see under one name). A release in one piece is written there too if `out` is given; else see `write`.
 
+    `title`, `recipient`, `purpose`, `legal_basis`, `review_date` and `contact` are printed on the first page of the
+    report; a schema may hold them under `report`. `population` is how many people there are of whom those in the table
+    are a random sample: the first page then has the risk for someone who does not know whether a person is in it.
+    `date` is the date of the release and its report, by default today's.
+
     `scheme_out` makes cells that do not overlap, and writes them as a scheme once the folder is written, so that later
     tables can be published in the same cells (`apply_scheme`).
     """
-    from lookalike.files.releases.describe import check_titles
-
-    check_titles(title=title, recipient=recipient)
+    stated = Statement.of(
+        title=title,
+        recipient=recipient,
+        purpose=purpose,
+        legal_basis=legal_basis,
+        review_date=review_date,
+        contact=contact,
+        population=population,
+        date=date,
+    )
     if scheme_out is not None:
         from lookalike.files.schemes import check_scheme_target, render_scheme
 
@@ -177,7 +197,7 @@ def publish(
         for_scheme=scheme_out is not None,
         ends=Ends.read(ends),
     )
-    named = title or "Anonymised table"
+    stated |= recipe.schema.report
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     for argument, place in (("out", out), ("destination", destination)):
@@ -202,17 +222,19 @@ def publish(
             )
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
-        lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, goes_to, progress, reading)
+        lies_at, recipe, notes, options, header = open_backend(
+            table, recipe, backend, part_rows, goes_to, progress, reading
+        )
         made = publish_in_parts(
             lies_at,
             recipe,
             out,
-            title=named,
-            recipient=recipient,
+            stated=stated,
             overwrite=overwrite,
             part_rows=part_rows,
             options=options,
             notes=notes,
+            header=header,
             progress=progress,
         )
         return replace(made, library=find_library(table))
@@ -238,7 +260,7 @@ def publish(
     if control is not None:
         with watch.step("control group"):
             group = encode_group(control, held_out, read, prepared, order=order, reading=reading)
-    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading, group)
+    publication = publish_whole(prepared, read, asked, goes_to, stated, watch, progress, reading, group)
     publication = replace(publication, library=find_library(table))
     if scheme_out is not None:
         publication = replace(publication, scheme_out=Path(scheme_out))

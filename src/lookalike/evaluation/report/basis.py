@@ -34,7 +34,9 @@ from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.data.wording import Wording
 from lookalike.evaluation.advise import review
+from lookalike.evaluation.report.columns import may_be_named
 from lookalike.evaluation.report.persons import describe_numbers
+from lookalike.evaluation.report.risk import Before, Chance, certainty_of, list_points
 from lookalike.metrics.shared.losses import ShownRanges, public_losses
 from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, describe_ends
@@ -124,6 +126,16 @@ class Basis:
     """The promises held against someone who uses them."""
     control: tuple[str, ...] = ()
     """What the command says about a control group."""
+    removed: tuple[str, ...] | None = None
+    """Columns of the original that are not published; None: not known."""
+    n_removed_unnamed: int = 0
+    """Further ones that are not named."""
+    before: Before | None = None
+    """What an attacker would achieve on the original; for its owner."""
+    certain: Mapping[int, Chance] = field(default_factory=dict)
+    """How sure a reader can be of each sensitive column, by its place."""
+    points: Mapping[int, int] = field(default_factory=dict)
+    """Where quasi-identifiers are published exactly: how many rows share them with so many."""
     cells: Mapping[str, str] = field(default_factory=dict)
     """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
@@ -165,8 +177,14 @@ class Basis:
             self.ranges,
             by_persons=self.audit.n_persons is not None,
         )
+        named = self.removed if may_be_named(self.removed or ()) else ()
         return replace(
             self,
+            removed=named,
+            n_removed_unnamed=len(self.removed or ()) - len(named or ()) + self.n_removed_unnamed,
+            before=self.before.round() if with_scores and self.before is not None else None,
+            certain=self.certain if shown else {},
+            points={} if self.audit.n_persons is not None else self.points,
             asked_adversary=self.adversary,
             audit=public_audit(self.audit),
             # How frequent values are among records would tell which values were made up.
@@ -193,8 +211,8 @@ class Basis:
         return tuple(risk for risk in found if risk is not None)
 
     @classmethod
-    def of(cls, made: Made, series: str | None = None) -> Basis:
-        """Of a release that was made here."""
+    def of(cls, made: Made, series: str | None = None, *, removed: tuple[str, ...] | None = None) -> Basis:
+        """Of a release that was made here. `removed`: the columns of the table that are not published."""
         known: dict[str, Any] = {
             "series": series,
             "ends_sentence": " ".join(describe_ends(made.ends)),
@@ -206,11 +224,15 @@ class Basis:
             known["advice"] = review(made).sentences
             known["numbers"] = describe_numbers(made)
             known["cells"] = describe_cells(made.release)
+            known |= {"before": Before.of(made.data), "points": list_points(made.release)}
             if made.control is not None:
                 known["control"] = ("--control", "FILE" if made.held_out is None else number_text(made.held_out))
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
+        whole = isinstance(made, MadeWhole)
         return cls(
+            removed=removed,
+            certain={index: certainty_of(seen, complete=whole) for index, seen in made.seen.items()},
             promises=made.promises,
             algorithm=made.algorithm,
             asked_adversary=made.recipe.adversary,
@@ -241,6 +263,9 @@ class Basis:
         loss_by_column: dict[str, float],
         series: str | None = None,
         persons: StatedPersons | None = None,
+        removed: tuple[str, ...] | None = None,
+        n_removed_unnamed: int = 0,
+        before: Before | None = None,
     ) -> Basis:
         """Of a release that was read back over its original."""
         audit, domains = examined.audit, release.domains
@@ -262,6 +287,11 @@ class Basis:
             persons=persons,
             carried=measure_carried(examined, candidates=False) if shown else (),
             cells=describe_cells(release),
+            removed=removed,
+            n_removed_unnamed=n_removed_unnamed,
+            before=before,
+            certain={index: certainty_of(exposure, complete=True) for index, exposure in seen.items()},
+            points=list_points(release),
         )
 
 

@@ -221,7 +221,8 @@ def _read_frame(source: Any, asked: Asked) -> Table:
         collected = _safely(picked.collect, failed)
         types = {name: type for name, type in asked.types.items() if name in wanted}
         formats = {name: format for name, format in asked.date_formats.items() if name in wanted}
-        return _polars_table(collected.lazy(), where, replace(asked, types=types, date_formats=formats))
+        table = _polars_table(collected.lazy(), where, replace(asked, types=types, date_formats=formats))
+        return replace(table, header=tuple(names))
     if isinstance(source, pl.DataFrame):
         return _polars_table(source.lazy(), "the data frame", asked)
     if (found := find_columns(source)) is not None:
@@ -269,7 +270,7 @@ def _type_table(names: list[str], series_of: Callable[[str], pl.Series], where: 
             read.append(column)
             notes += [] if asked.is_extra(name) else said
     asked.progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
-    return Table(tuple(read), where, tuple(notes))
+    return Table(tuple(read), where, tuple(notes), tuple(names))
 
 
 def _explain_damage(where: str) -> str:

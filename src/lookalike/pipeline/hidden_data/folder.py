@@ -30,17 +30,16 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, Release
+from lookalike.data.statement import LONGEST_TITLE, title_problem
 from lookalike.errors import LookalikeError, counted, quoted
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
     DOCUMENTS,
-    LONGEST_TITLE,
     REWRITTEN,
     PublishedManifest,
     descriptor,
     state_promise,
-    title_problem,
 )
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
