@@ -162,6 +162,7 @@ def _audit_reopened(
         else:
             said = f"{', '.join(documents.contents)} (about the promises of the release itself)"
             rebuilt = Rebuilt(not_checked=(said,))
+    rebuilt = rebuilt.beside(reopened.checks)
     grounds = replace(
         reopened.grounds,
         stated=(*reopened.grounds.stated, *stated, *rebuilt.stated),

@@ -90,7 +90,8 @@ def _join(names: Sequence[str]) -> str:
 
 
 def _quasi(basis: Basis) -> str:
-    return _join([domain.name for domain in basis.domains.quasi])
+    """The quasi-identifiers by name; of many, the first few."""
+    return basis.wording.describe_known()
 
 
 def _people(basis: Basis) -> tuple[str, str]:

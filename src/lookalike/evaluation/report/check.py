@@ -78,6 +78,16 @@ class Rebuilt:
     checks: tuple[Check, ...] = ()
     stated: tuple[str, ...] = ()
     not_checked: tuple[str, ...] = ()
+    only_digests: bool = False
+    """Whether all that is wrong with the report are digests of other files."""
+
+    def beside(self, checks: Sequence[Check]) -> Rebuilt:
+        """What to say of it where `checks` of the files themselves say already that one was changed."""
+        others = [check for check in self.checks if check.name != OWN_REPORT]
+        if not self.only_digests or all(check.passed for check in (*checks, *others)):
+            return self
+        said = f"{_BOTH} (files that it has the digests of were changed)"
+        return replace(self, checks=tuple(others), not_checked=(*self.not_checked, said))
 
 
 def read_documents(opened: ReleaseFolder, data: Microdata, names: Sequence[str] = ()) -> Documents | None:
@@ -223,6 +233,16 @@ def _check_report(contents: Mapping[str, bytes], basis: Basis, documents: Docume
     if other_columns:
         said.append("which columns of the original were removed")
     found = _compare(contents, stated, report_documents(made))
+    digests = _read_digests(stated)
+    if not all(check.passed for check in found.checks) and digests is not None and digests != documents.digests:
+        alike = Report.on(basis, asked, examples=documents.examples, digests=digests)
+        again = replace(alike, versions=made.versions)
+        if all(check.passed for check in _compare(contents, stated, report_documents(again)).checks):
+            changed = [
+                name for name in {**digests, **documents.digests} if digests.get(name) != documents.digests.get(name)
+            ]
+            said_of = ", ".join(map(quoted, changed))
+            return replace(_fail(f"{REPORT} has other digests than the files: {said_of}"), only_digests=True)
     if other and not all(check.passed for check in found.checks):
         return _not_checked(f"made with {', '.join(other)}, and so by other words or draws than here")
     return replace(found, stated=tuple(said))
@@ -254,6 +274,17 @@ def _read_removed(stated: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
     if not isinstance(n_others, int) or isinstance(n_others, bool) or not 0 <= n_others <= MOST_FIELDS:
         return (), 0
     return tuple(names), n_others
+
+
+def _read_digests(stated: Mapping[str, Any]) -> dict[str, str] | None:
+    """The digests of files that a report states; None where they are none."""
+    try:
+        digests = stated["certificate"]["digests"]
+    except (KeyError, TypeError):
+        return None
+    if not isinstance(digests, dict) or not all(isinstance(text, str) for text in digests.values()):
+        return None
+    return dict(digests)
 
 
 def _compare(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, bytes]) -> Rebuilt:
