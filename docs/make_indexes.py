@@ -1,6 +1,6 @@
 """Writes the lists, tables, navigation and counts that follow from the registries: `python docs/make_indexes.py`.
 
-A generated region stands between two marks, in pages `<!-- generated: NAME -->` and `<!-- end -->`, in mkdocs.yml
+A generated region is between two marks, in pages `<!-- generated: NAME -->` and `<!-- end -->`, in mkdocs.yml
 `# generated: NAME` and `# end`. Everything outside is written by hand. So are some cells of the tables: they are kept,
 row by row, and a new member gets `TODO` in them. `tests/docs` compares the files with `current()`.
 """
@@ -39,7 +39,7 @@ MEMBERS: dict[str, Sequence[str]] = {
 SHARED_PAGES = {"anatomy": "bucketization", "greedy-grouping": "grouping"}
 """Pages about what several algorithms have in common, before the first of them."""
 DESCRIBED_ELSEWHERE = {"privbayes"}
-"""Synthesizers without a page of their own: docs/synthesis.md is about this one."""
+"""Synthesizers without their own page: docs/synthesis.md is about this one."""
 TODO = "TODO"
 _REGION = re.compile(
     r"^(?P<begin> *(?:<!--|#) generated: (?P<name>[a-z]+)(?: -->)?\n)(?P<text>.*?)(?P<end>^ *(?:<!--|#) end(?: -->)?$)",

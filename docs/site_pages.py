@@ -1,11 +1,12 @@
-"""A hook of the site: pages are written for people and for any renderer, and this one is told four things more.
+"""A hook of the site: pages are written for people and for any renderer, and this one is told five things more.
 
-What stands below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more. After
+What is below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more. After
 an item of several paragraphs the next one gets an empty line before it.
 Python blocks with `>>>` are sessions, in which only what follows the prompt is Python. A block that the tests put into
 a file shows the file's name.
 The changelog, SECURITY, CONTRIBUTING and the notebooks lie outside docs/ and are pages of the site too (`ELSEWHERE`).
 Links to them are turned into links to these pages; links to other files of the project become plain words.
+Where a term of the glossary comes first in the text of a page, it is a link to its entry (`TERMS`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,17 @@ ELSEWHERE = {
     "notebooks/analyst.ipynb": "notebooks/analyst.md",
 }
 """Files of the project that are pages of the site, and where."""
+TERMS = (
+    "adversary",
+    "bucketized",
+    "carried column",
+    "control group",
+    "differential privacy",
+    "PRIVATE folder",
+    "quasi-identifier",
+    "taxonomy",
+)
+"""Terms of the glossary that pages link to."""
 _ITEM = re.compile(r"\d+\. ")
 _FILE = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)\n", re.MULTILINE)
 _SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
@@ -52,6 +64,8 @@ def on_page_markdown(markdown: str, page: Any = None, **_: Any) -> str:
     if page is not None and page.file.src_uri not in ELSEWHERE.values():
         at = page.file.src_uri
         markdown = moved_links(markdown, posixpath.dirname("docs/" + at), at)
+    if page is not None:
+        markdown = linked_terms(markdown, page.file.src_uri)
     named = _FILE.sub(r'```\2 title="\1"\n', markdown)
     for line in _SESSION.sub("```pycon\n", named).splitlines():
         if line and not line.startswith(" ") and not fenced:
@@ -64,6 +78,35 @@ def on_page_markdown(markdown: str, page: Any = None, **_: Any) -> str:
             fenced = not fenced
         lines.append(" " + line if numbered and re.match(r" {3}\S", line) else line)
     return "\n".join(lines)
+
+
+def linked_terms(text: str, page: str) -> str:
+    """The first of each term in plain lines links to the glossary; the glossary's entries can be linked to."""
+    if page == "glossary.md":
+        return re.sub(
+            r"^\*\*([^*]+)\.\*\*", lambda found: f'<a id="{_anchor(found[1])}"></a>{found[0]}', text, flags=re.M
+        )
+    if page in ELSEWHERE.values():
+        return text
+    up = posixpath.relpath("glossary.md", posixpath.dirname(page) or ".")
+    lines, fenced = text.splitlines(), False
+    for term in TERMS:
+        wanted = re.compile(rf"(?<![\w\[`(/*-])({re.escape(term)}s?)(?![\w`\])*-])")
+        for number, line in enumerate(lines):
+            if line.lstrip().startswith("```"):
+                fenced = not fenced
+            # Not in blocks, headings, tables, and lines that have links or code already.
+            if fenced or not line[:1].isalpha() or "](" in line or "`" in line or "[" in line or "]" in line:
+                continue
+            if wanted.search(line):
+                lines[number] = wanted.sub(rf"[\1]({up}#{_anchor(term)})", line, count=1)
+                break
+        fenced = False
+    return "\n".join(lines)
+
+
+def _anchor(term: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", term.casefold()).strip("-")
 
 
 def moved_links(text: str, folder: str, page: str) -> str:

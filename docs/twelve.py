@@ -3,7 +3,7 @@
     python docs/twelve.py                  all pages
     python docs/twelve.py burel anatomy    these
 
-A table stands on each page between `<!-- generated: twelve -->` and `<!-- end -->`. The same seed gives the same table.
+A table is on each page between `<!-- generated: twelve -->` and `<!-- end -->`. The same seed gives the same table.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def tables(name: str) -> str:
     if isinstance(made.release, Perturbed):
         told += ". Ages and sexes stay; each illness is drawn again by the published matrix"
     else:
-        told += f" (GCP {made.losses['gcp']:.2f}). A release shuffles its rows; here each stands beside its person"
+        told += f" (GCP {made.losses['gcp']:.2f}). A release shuffles its rows; here each is beside its person"
     rows = [tuple(map(str, row)) for row in frame.iter_rows()]
     return _table(told, frame.columns, [rows[row] for row in np.argsort(records.record_of_row)])
 

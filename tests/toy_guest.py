@@ -1,6 +1,6 @@
 """A guest: a model, a method, an attack, two metrics and a format in a file outside the package.
 
-They say no more than they must: what else the house wants to know of them has to have a default.
+They say no more than they must: what else the package wants to know of them has to have a default.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class AtMost(WrittenModel):
     letter: ClassVar[str] = "share"
 
     share: Exact = Exact(above=0, high=1)
-    """Largest belief in a value."""
+    """highest certainty in a value."""
 
     @property
     def scale(self) -> str:

@@ -209,7 +209,7 @@ def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
 
 
 def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) -> None:
-    """Refuse a class without a name of its own, or without what the contract asks for; guard any other."""
+    """Refuse a class without its own name, or without what the contract asks for; guard any other."""
     name = getattr(kind, "name", None)
     if not isinstance(kind, type):
         raise RecipeError(f"{kind!r} cannot be registered: it is no class. Register the class, not an object of it.")

@@ -32,7 +32,7 @@ def guesses(aim: Target, ages: list[int]) -> list[int]:
 
 
 def test_the_reader_sums_over_all_classes_that_hold_the_person() -> None:
-    # Ages 0..5 and 3..8: whoever is 3 to 5 fits both, and the value 1 is most frequent in the two together.
+    # Ages 0..5 and 3..8: anyone who is 3 to 5 fits both, and the value 1 is most frequent in the two together.
     aim = in_groups(table([0, 1, 5, 3, 4, 8], [0, 0, 1, 1, 1, 2]), [0, 0, 0, 1, 1, 1])
     assert guesses(aim, [0]) == [0]
     codes = {age: code for code, age in enumerate([0, 1, 3, 4, 5, 8])}

@@ -127,7 +127,7 @@ def shell(command: str) -> Done:
 
 
 def shows(output: str, expected: str) -> bool:
-    """Whether the parts between dots stand in the output, one after the other, whatever the spacing."""
+    """Whether the parts between dots are in the output, one after the other, whatever the spacing."""
     rest = " ".join(output.split())
     for part in (" ".join(part.split()) for part in expected.split("...")):
         if part not in rest:

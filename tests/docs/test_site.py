@@ -70,6 +70,18 @@ def test_the_site_needs_no_network_and_hides_no_warning() -> None:
     assert any("iframe-worker" in file for file in settings["extra"]["polyfills"])
 
 
+def test_terms_of_the_glossary_are_linked_once_a_page() -> None:
+    hook = script("site_pages")
+    entries = re.findall(r"^\*\*([^*]+)\.\*\*", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)
+    assert {term.casefold() for term in hook.TERMS} <= {entry.casefold() for entry in entries}
+    text = (
+        "# The adversary\n\n| adversary |\n\nAn adversary and an adversary.\n\n```text\nrecord map\n```\nThe `GCP` is."
+    )
+    told = hook.linked_terms(text, "models/x.md")
+    assert told == text.replace("An adversary", "An [adversary](../glossary.md#adversary)")
+    assert hook.linked_terms("**Node.** A value.", "glossary.md") == '<a id="node"></a>**Node.** A value.'
+
+
 def site_settings() -> dict[str, Any]:
     """Of mkdocs.yml, where one tag names a function of the renderer, and one takes the environment or a default."""
 

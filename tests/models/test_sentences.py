@@ -227,7 +227,7 @@ def test_an_audit_by_persons_says_so() -> None:
     assert (size.failing_units, size.failing_records) == (1, 2)
     assert "broken in 1 unit with 2 persons" in str(found)
     assert "5 persons" in str(found)
-    # Flu of somebody with three rows in the thirties is certain to an attacker who knows that: a unit of no size.
+    # Flu of someone with three rows in the thirties is certain to an attacker who knows that: a unit of no size.
     assert values.reached == 1
     assert values.unit_size is None
     assert values.failing_records is None

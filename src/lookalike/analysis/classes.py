@@ -6,7 +6,7 @@ A row belongs to one of some classes, and inside a class its columns are indepen
 
 S is how a cell gives away its weight of 1 if nothing else is known (`fitted_columns`: the weights that `query` uses), f
 how much likelier a class makes a bin than that. EM fits pi and f to all published rows together: a row counts for a bin
-as far as its cell, seen from its class, lies in it. After every step the f of a column are scaled such that all classes
+as far as its cell, seen from its class, is in it. After every step the f of a column are scaled such that all classes
 together give each bin the share that the weights give it: classes say what goes with what, not how frequent values
 are. They start from the values of the first sensitive column, in two halves each that differ by chance.
 

@@ -11,7 +11,7 @@ Quasi-identifiers that no query asks about have no part in an answer or in its e
 
 The variance of an answer from generalised cells is the sum of
 
-    chance        of records that stand in a cell or beside it, each for itself
+    chance        of records that are in a cell or beside it, each for itself
     inside        of the records of one unit, which deviate together
     misfit        of the weights of each column (`spreading`)
     uniform       what the answer differs from the one of an even spread, squared
@@ -133,7 +133,7 @@ _MORE_IF_MATCHED = 1.3
 """A row with cells of its own stands among records of other values, so cells hide more than those of groups."""
 _ROUNDING, _HAIR = 0.25, 1e-9
 _LEAST_BEHIND = 5
-"""So many records are taken to stand behind each row of a matched release, if no set lists more values: fewer would
+"""So many records are taken to be behind each row of a matched release, if no set lists more values: fewer would
 put all of them at the ends of ranges."""
 _BLOCK = 64
 """Queries answered side by side."""
@@ -239,7 +239,7 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
 
 
 def count_behind(release: Grouped | Matched) -> tuple[Places, Places]:
-    """The rows that show the cells of each unit, and the records that stand behind it."""
+    """The rows that show the cells of each unit, and the records that are behind it."""
     n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
     if not isinstance(release, Matched):
         return n_rows, n_rows

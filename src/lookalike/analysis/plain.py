@@ -37,7 +37,7 @@ from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 _WORLDS = 5
-"""How many worlds are drawn unless told; enough to see how far results differ between them."""
+"""How many worlds are drawn by default; enough to see how far results differ between them."""
 
 _FROM_CELLS = (
     "Quasi-identifiers are drawn from their cells by what the whole release makes likely; the other columns are as "

@@ -14,14 +14,14 @@ A range is laid out as pieces: its values, and what lies between one and the nex
 values if it wants both.
 
 **Misfit.** Weights are a guess, and the same guess for all cells of a column, so errors add up and do not cancel out.
-Let each piece be more or less likely than its weight by a factor of its own, exp(e), the e having the variance s. To
+Let each piece be more or less likely than its weight by its own factor, exp(e), the e having the variance s. To
 first order an answer then moves by the sum of e g, g being what the answer gains if the piece becomes likelier: its
 weight in the cells where it is wanted, minus what the other pieces of those cells lose. In sets and under nodes of
 taxonomies the e are independent, and the variance of the answer is s times the sum of g^2. Along an axis neighbours
 deviate together, as a walk does: then it is s times the mean square of the cumulated g.
 
 How large s is was tried on releases of all methods (`python benchmarks/intervals.py`). It grows with how much of its
-column a cell covers, and with the root of how many records stand behind it: of large groups little is certain.
+column a cell covers, and with the root of how many records are behind it: of large groups little is certain.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _HAIR = 1e-12
 """A share that is neither none nor all of a cell is at least so far from both."""
 _OF_NUMBERS, _OF_SETS, _OF_NODES = 1.25, 0.2, 0.6
 """The variance s of columns of numbers (and of orders), of sets and of nodes of taxonomies, where a cell covers its
-whole column and ten records stand behind it."""
+whole column and ten records are behind it."""
 _LEAST_LOSS, _USUAL_SIZE = 0.02, 10.0
 
 
@@ -58,7 +58,7 @@ def _size_factor(column: RangeCells | SetCells) -> float:
 
 
 def n_certain(extents: Extents) -> NDArray[np.int64]:
-    """How many different values are certain to stand behind each cell: the ends of a range, or the whole set."""
+    """How many different values are certain to be behind each cell: the ends of a range, or the whole set."""
     if isinstance(extents, Ranges):
         ends = np.where(extents.highs > extents.lows, 2, 1) * (extents.highs >= extents.lows)
         return np.asarray(ends + extents.missing, dtype=np.int64)
@@ -68,7 +68,7 @@ def n_certain(extents: Extents) -> NDArray[np.int64]:
 def cells_of(
     domain: Domain, extents: Extents, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]
 ) -> RangeCells | SetCells:
-    """Cells in which all values are alike; of each unit the rows that show it, and the records that stand behind it."""
+    """Cells in which all values are alike; of each unit the rows that show it, and the records that are behind it."""
     behind = np.maximum(n_behind, n_certain(extents))
     if isinstance(extents, Ranges):
         return RangeCells.of(domain, extents, n_rows, behind)
@@ -105,7 +105,7 @@ class RangeCells:
         some = found[:, 1] >= found[:, 0]
         # Of a taxonomy, missing is a leaf like any other.
         is_tree = domain.taxonomy is not None
-        # Of a column that is always missing no value is known; one that no cell holds stands in.
+        # Of a column that is always missing no value is known; one that no cell holds is in.
         n_points = max(domain.n_codes if is_tree else domain.missing_code, 1)
         own, between = np.ones(n_points), np.zeros(n_points)
         if domain.kind is Kind.NUMERIC and not is_tree and n_points > 1:
@@ -192,7 +192,7 @@ class RangeCells:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many values a cell allows, missing not counted."""
+        """How many values per cell allows, missing not counted."""
         return np.asarray((self.highs - self.lows + 1) * self.some)
 
     @cached_property

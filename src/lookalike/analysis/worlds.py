@@ -35,7 +35,7 @@ from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
 _MOVED, _MOVED_ALONE = 0.25, 0.5
-"""How far the sums of a group move towards what its rows prefer, and those of rows with cells of their own. Leaves of
+"""How far the sums of a group move towards what its rows prefer, and those of rows with their own cells. Leaves of
 taxonomies do not move: a node is published where values below it differ, which a class of rows does not know."""
 _FITTINGS = 6
 _SWAPS = 12
@@ -100,7 +100,7 @@ class WorldModel:
         return cls(release, tuple(columns), tuple(cells), classes)
 
     def draw(self, rng: Randomness) -> World:
-        """One world; whoever wants several takes a child of the randomness for each."""
+        """One world; anyone who wants several takes a child of the randomness for each."""
         world = self.draw_rows(rng)
         if not self.release.withheld.n_dummies:
             return world
@@ -148,7 +148,7 @@ class WorldModel:
         """A code for each row, block of groups by block."""
         assert self.classes is not None
         column, factor = self.columns[place], np.ascontiguousarray(self.classes.factors[place].T)
-        # Each world has weights of its own.
+        # Each world has its own weights.
         off = np.exp(column.draw_misfit(rng.child("weights")))
         drawn = np.empty(len(class_of_row), dtype=np.int64)
         ends = groups.firsts + groups.sizes

@@ -208,7 +208,7 @@ class Linkage(WrittenAttack):
         original, noun = target.original, target.original.schema.unit_name
         published, at_once = count_persons(target), count_persons_of_points(original)
         n_persons = original.n_persons
-        # Somebody without any row in the release is not found.
+        # Someone without any row in the release is not found.
         smallest = published.smallest[published.smallest > 0]
         risks = 1 / smallest
         n_at_risk, n_certain = int((smallest < least_size(self.threshold)).sum()), int((smallest == 1).sum())
@@ -232,7 +232,7 @@ class Linkage(WrittenAttack):
             figures["mean share of a class's rows"] = float(parts.mean())
             said = f" Of the rows of a class up to {largest:.1%} are of one {noun}."
         if known == "one row":
-            # Somebody who knows all rows of a person would find more in the original than this counts.
+            # Someone who knows all rows of a person would find more in the original than this counts.
             figures["unique in the original"] = alone = float((at_once.smallest == 1).mean())
             said += f" {alone:.1%} would be found with certainty in the original."
         samples = {"original": at_once, "release": published} if known == "one row" else {"release": published}

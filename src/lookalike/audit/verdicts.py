@@ -348,7 +348,7 @@ def measure_level(promise: Promise, exposure: Exposure | str) -> Verdict:
 
 
 def _verdict_by(promise: Promise, exposure: Exposure, level: Level, passed: bool | None) -> Verdict:
-    # Beliefs of somebody who knows numbers of rows lie behind the classes, and have no sizes.
+    # Probabilities of someone who knows numbers of rows lie behind the classes, and have no sizes.
     known = level.unit is not None and exposure.counts_rows and level.unit < (exposure.n_classes or exposure.n_units)
     return replace(
         verdict_of(promise, passed, level.detail, exposure.form),

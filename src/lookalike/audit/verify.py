@@ -87,7 +87,7 @@ class Examined:
 
 
 def examine_knowing(examined: Examined, columns: Sequence[str]) -> Examined:
-    """The same release and promises, judged against somebody who also knows these carried columns of a person.
+    """The same release and promises, judged against someone who also knows these carried columns of a person.
 
     Checks of the release itself stay as they are: they do not depend on what an attacker knows.
     """
@@ -151,7 +151,7 @@ def examine(
 
     `measures` are models whose levels are reported unasked. `unpublished` are columns of the original that the release
     leaves out, as ranks: the order of rows must not show them either. `parts` has, for each table of a release in
-    parts, the part that each row lies in. `record_of_row` is the private record map, for promises about persons;
+    parts, the part that each row is in. `record_of_row` is the private record map, for promises about persons;
     `number_known`: whether the attacker may know how many rows a person has.
     """
     if adversary not in ADVERSARIES:
@@ -235,7 +235,8 @@ def _word(original: Microdata, release: Release, adversary: str) -> Wording:
 def _measure_individuals(
     reading: Reading, asked: Sequence[Promise], unasked: Sequence[Promise], adversary: str
 ) -> Iterator[Verdict]:
-    """Where households are counted, and persons are known too: sizes, largest beliefs and what was asked, by persons.
+    """Where households are counted, and persons are known too: sizes, largest probabilities and what was asked, by
+    persons.
 
     k households are at least k persons, but a limit on the share of households says nothing of the share of persons:
     one large household may have a value that the small ones lack.
@@ -361,7 +362,9 @@ def expose_promise(reading: Reading, promise: Promise, graph: MatchGraph | None,
         if problem is not None:
             return f"not run: the matrix is none, {problem}"
     if isinstance(reading.release, Perturbed) and adversary == KNOWS_METHOD and not promise.model.value_by_value:
-        return "not decided: against who knows the method only the belief in each value by itself is bounded"
+        return (
+            "not decided: against someone who knows the method only the certainty about each value by itself is bounded"
+        )
     if isinstance(reading.release, Perturbed) and reading.original.whole is not None and reading.original.carried.size:
         return "not decided: how often values occur beside what a row carries is known of this part alone"
     exposure: Exposure | None

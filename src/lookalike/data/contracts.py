@@ -106,7 +106,7 @@ class PrivacyModel(Protocol):
 
     @property
     def value_by_value(self) -> bool:
-        """Whether all it asks is that the belief in each value by itself stays within bounds."""
+        """Whether all it asks is that the certainty about each value by itself stays within bounds."""
 
     @property
     def by_distribution(self) -> bool:
@@ -141,7 +141,7 @@ class PrivacyModel(Protocol):
         """Whether that level keeps the promise."""
 
     def highest_belief(self, share: Fraction) -> Fraction | None:
-        """The highest belief it leaves in a value of that share; None: what the ceilings of its requirement say."""
+        """The highest certainty it leaves in a value of that share; None: what the ceilings of its requirement say."""
 
     @classmethod
     def measures(cls) -> Sequence[PrivacyModel]:
@@ -228,7 +228,7 @@ class Algorithm(Protocol):
 
     @property
     def cells_apart(self) -> bool:
-        """Whether its groups can be parted by cuts of single columns, so that a scheme can be made of them."""
+        """Whether its groups can be separated by cuts of single columns, so that a scheme can be made of them."""
 
     def hurry(self) -> Algorithm:
         """The same without a long search, and without a limit that depends on the machine."""
@@ -286,7 +286,7 @@ class Dealt(Protocol):
 
 
 class Replay(Dealt, Protocol):
-    """A method played again by somebody who knows it, for one table's quasi-identifiers and requirements."""
+    """A method played again by someone who knows it, for one table's quasi-identifiers and requirements."""
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -574,12 +574,12 @@ class Finding:
     score: Score | None = None
     """Guesses of values, or of identities."""
     baselines: dict[str, float] = field(default_factory=dict)
-    """What honest guessing is right in: a short name (most frequent value, values of the group) and a share. What
+    """What the baseline is right in: a short name (most frequent value, values of the group) and a share. What
     a promise allows is no baseline: nobody is right that often by reading."""
     n_affected: int | None = None
     """Records about which the attacker comes to believe more than the release was to allow."""
     exposure: Exposure | None = None
-    """The attacker's beliefs, to be read by the same models as the release itself."""
+    """The attacker's probabilities, to be read by the same models as the release itself."""
     residual: Residual | None = None
     """The same guesses about people in the table and about a control group, where there is one."""
     figures: dict[str, float] = field(default_factory=dict)
@@ -587,7 +587,7 @@ class Finding:
 
     @property
     def succeeds(self) -> bool | None:
-        """Whether the attacker clearly does better than every honest guess."""
+        """Whether the attacker clearly does better than every baseline."""
         if self.score is None or not self.baselines:
             return None
         return self.score.interval[0] > max(self.baselines.values())

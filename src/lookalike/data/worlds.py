@@ -25,7 +25,7 @@ from lookalike.randomness import Randomness
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Codes over the release's domains, one row a person."""
+    """Codes over the release's domains, one row per person."""
 
     quasi: Codes
     sensitive: Codes
@@ -39,7 +39,7 @@ class World:
 
 
 def draw_world(release: Release, rng: Randomness) -> World:
-    """One world; whoever wants several takes a child of the randomness for each."""
+    """One world; anyone who wants several takes a child of the randomness for each."""
     world = draw_rows(release, rng)
     return world.only(~pick_dummies(release, world, rng)) if release.withheld.n_dummies else world
 

@@ -1,4 +1,4 @@
-"""How much less often a forest is right that learnt from drawn worlds instead of the original.
+"""How much less often a forest is right that learned from drawn worlds instead of the original.
 
 It predicts a column from the others, and is tested on held-out records of the original. The release was made with these
 records too: large leaves remember little of them, but a small loss may come out as a small gain.
@@ -126,7 +126,7 @@ def _score_forest(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: 
 
 
 class AccuracyLoss(WrittenMetric):
-    """How much less often forests are right that learnt from the release; the mean over what is predicted."""
+    """How much less often forests are right that learned from the release; the mean over what is predicted."""
 
     name = "accuracy_loss"
     title = "predictions lost"

@@ -1,4 +1,4 @@
-"""(alpha, k)-anonymity: groups of at least k, and a ceiling on the belief in sensitive values.
+"""(alpha, k)-anonymity: groups of at least k, and a ceiling on the certainty in sensitive values.
 
 The level costs one pass over the exposure.
 """
@@ -47,11 +47,11 @@ class AlphaK(WrittenModel):
     example: ClassVar[str] = "alpha-k:0.5,k=5"
 
     alpha: Exact = Exact(above=0, high=1)
-    """Largest belief in a value."""
+    """highest certainty in a value."""
     k: Whole = Whole(low=1)
     """Fewest rows that a person can be narrowed down to."""
     subset: Values = Values()
-    """The values that alpha bounds, parted by bars; all if left out."""
+    """The values that alpha bounds, separated by bars; all if left out."""
 
     scale = "alpha"
     by_share = False
@@ -85,7 +85,7 @@ class AlphaK(WrittenModel):
         return Requirement(column=index, min_size=self.k, ceilings=ceilings)
 
     def level(self, exposure: Exposure) -> Level:
-        """The largest belief; infinite if some group is smaller than k, so that it cannot hold."""
+        """The highest certainty; infinite if some group is smaller than k, so that it cannot hold."""
         column = sensitive_column(self, exposure.column)
         smallest = smallest_size(exposure.sizes[: exposure.n_classes])
         detail = f"smallest group {smallest.value}"

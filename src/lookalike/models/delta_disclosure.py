@@ -1,9 +1,10 @@
-"""delta-disclosure: no belief changes by a factor of e^delta or more, up or down.
+"""delta-disclosure: no certainty changes by a factor of e^delta or more, up or down.
 
-For every value of the table and every unit |ln(belief / share)| < delta, strictly. So every value must occur in every
-unit, and the model never ties: for a rational delta above 0, e^delta is irrational. It does not keep a belief from
+For every value of the table and every unit |ln(certainty / share)| < delta, strictly. So every value must occur in
+every
+unit, and the model never ties: for a rational delta above 0, e^delta is irrational. It does not keep a certainty from
 certainty where a share is at least e^-delta. Requirements round the two bounds to the safe side of the 2^-60 grid; the
-level looks at the extreme beliefs of each value and decides by digits only where a float is within 1e-9 of delta.
+level looks at the extreme probabilities of each value and decides by digits only where a float is within 1e-9 of delta.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class DeltaDisclosure(WrittenModel):
     )
 
     delta: Exact = Exact(above=0)
-    """Bound on the natural logarithm of belief over share, either way; not reached."""
+    """Bound on the natural logarithm of certainty over share, either way; not reached."""
 
     def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
         return wording.sentence(
@@ -70,7 +71,7 @@ class DeltaDisclosure(WrittenModel):
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        """Always: the whole table as one group changes no belief."""
+        """Always: the whole table as one group changes no certainty."""
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
@@ -122,7 +123,7 @@ class DeltaDisclosure(WrittenModel):
     def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
         if np.count_nonzero(prior) > MANY_VALUES:
             return ()
-        # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
+        # A certainty that grows to 1 + beta times its share has grown by a factor of e^delta.
         delta = Fraction(math.floor(100 * math.log(1 + sensible_beta(prior, column).beta)), 100)
         return [(cls(delta), "the same factor, up and down")]
 

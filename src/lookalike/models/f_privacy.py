@@ -1,4 +1,4 @@
-"""F'-privacy: every sensitive value has a ceiling of its own.
+"""F'-privacy: every sensitive value has its own ceiling.
 
 Ceilings come from the family min(1, theta * share + base), from a mapping of values, or from a file of them:
 
@@ -9,7 +9,8 @@ Ceilings come from the family min(1, theta * share + base), from a mapping of va
 In place of a number stands how sensitive a value is: high (at most twice its share, plus 2 %), medium (eight times its
 share, plus 2 %) or none (no ceiling). `*` stands for every value that is not named; without it these have no ceiling. A
 file is read once, when the model is made: afterwards the model carries its ceilings and prints them. The level is the
-largest belief as a share of its ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all values.
+highest certainty as a share of its ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all
+values.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class FPrivacy(WrittenModel):
     asked = Fraction(1)
     value_by_value = True
     slider: ClassVar[Slider | None] = Slider(
-        "Every value has a ceiling of its own, theta times what its share suggests", 0.1, 10, 0.1, 2, "theta"
+        "Every value has its own ceiling, theta times what its share suggests", 0.1, 10, 0.1, 2, "theta"
     )
 
     theta: OptionalExact = OptionalExact(low=0)
@@ -212,7 +213,7 @@ class FPrivacy(WrittenModel):
                 if ceiling == 0:
                     return Level(float("inf"), unit, "a value that the table does not have")
                 worst = belief / ceiling
-        return Level(worst, unit, "largest belief as a share of its ceiling")
+        return Level(worst, unit, "highest certainty as a share of its ceiling")
 
     def holds(self, level: Level) -> bool:
         return level.value <= 1

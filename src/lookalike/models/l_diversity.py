@@ -3,8 +3,9 @@
 With a unit's counts r_1 >= r_2 >= ... >= r_s over its s values and w their sum:
 
     distinct    s >= l
-    simple      r_1 * l <= w, so no belief exceeds 1/l (the default; for designated values only, if `subset` is given)
-    entropy     the entropy of the beliefs is at least ln l
+    simple      r_1 * l <= w, so no certainty exceeds 1/l (the default; for designated values only, if `subset` is
+    given)
+    entropy     the entropy of the probabilities is at least ln l
     recursive   r_1 < c * (r_l + r_(l+1) + ... + r_s), strictly
     binary      the designated (positive) values together have at most 1/l; the others are free
 
@@ -130,17 +131,17 @@ class LDiversity(WrittenModel):
 
     name: ClassVar[str] = "l-diversity"
     letter: ClassVar[str] = "l"
-    slider: ClassVar[Slider | None] = Slider("No belief in a value is above 1 in l", 2, 50, 1, 4)
+    slider: ClassVar[Slider | None] = Slider("No certainty in a value is above 1 in l", 2, 50, 1, 4)
     whole: ClassVar[bool] = True
 
     ell: Exact = Exact(low=1)
-    """l: how many values, or the inverse of the largest belief."""
+    """l: how many values, or the inverse of the highest certainty."""
     kind: Choice = Choice("simple", "distinct", "entropy", "recursive", "binary", default="simple")
     """simple, distinct, entropy, recursive (with c) or binary (with subset)."""
     c: OptionalExact = OptionalExact(above=0)
     """Recursive kind: how often the most frequent value may be the rest from the l-th on; not reached."""
     subset: Values = Values()
-    """Simple and binary kind: the designated (positive) values, parted by bars."""
+    """Simple and binary kind: the designated (positive) values, separated by bars."""
     band: OptionalExact = OptionalExact(low=0)
     """Simple kind: numbers (dates: days) that differ by at most so much count as one value."""
 
@@ -249,7 +250,7 @@ class LDiversity(WrittenModel):
                 if most < 1:
                     # Only where persons have several of the values, which count once each.
                     raise Infeasible(
-                        f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and the shares of "
+                        f"{self} asks for a certainty of at most {percent_at_most(1 / self.ell)}, and the shares of "
                         f"{noun_of(prior)}s with the designated values of {quoted(column.name)} add up to "
                         f"{percent_at_most(1 / most)} in the whole table, since one {noun_of(prior)} may have several. "
                         "Designate fewer values, or publish one row per person (--rows one).",
@@ -266,7 +267,7 @@ class LDiversity(WrittenModel):
                     met = f"{share} of all {prior.noun}s have {which} of {name}"
                 asked = percent_at_most(1 / self.ell)
                 raise Infeasible(
-                    f"{self} asks for a belief of at most {asked}, and {met} in the whole table.",
+                    f"{self} asks for a certainty of at most {asked}, and {met} in the whole table.",
                     str(replace(self, ell=near_ell)),
                 )
 
@@ -280,7 +281,7 @@ class LDiversity(WrittenModel):
             is_whole = self.ell.denominator == 1 and least >= 2
             near_ell = Fraction(math.floor(least)) if is_whole else three_decimals_down(least)
             raise Infeasible(
-                f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and a range of width "
+                f"{self} asks for a certainty of at most {percent_at_most(1 / self.ell)}, and a range of width "
                 f"{number_text(self.band)} has {percent_at_most(1 / least)} of {quoted(column.name)} in the whole "
                 "table.",
                 str(replace(self, ell=near_ell)),
@@ -315,7 +316,7 @@ class LDiversity(WrittenModel):
         band = LDiversity(self.ell, band=step) if self.kind == "simple" else None
         similar = "" if band is None else f"{band} counts those within {number_text(step)} of each other as one; or "
         return [
-            f"{self} counts numbers of {quoted(column.name)} that are near each other as different values, so somebody "
+            f"{self} counts numbers of {quoted(column.name)} that are near each other as different values, so someone "
             f"may learn one to within a little. {similar}publish ranges ({rounded})."
         ]
 
@@ -336,7 +337,8 @@ class LDiversity(WrittenModel):
         ceilings = [Fraction(1)] * len(prior)
         positives = sum(int(prior[code]) for code in codes)
         for code in codes:
-            # Positive values share the ceiling by how frequent they are: their beliefs then add up to at most 1/l.
+            # Positive values share the ceiling by how frequent they are: their probabilities then add up to at most
+            # 1/l.
             part = Fraction(int(prior[code]), positives) if self.kind == "binary" and positives else Fraction(1)
             ceilings[code] = part / self.ell
         return Requirement(column=index, ceilings=tuple(ceilings), stricter=self.kind == "binary")

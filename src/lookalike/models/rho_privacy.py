@@ -1,12 +1,13 @@
 """Upward (rho1, rho2)-privacy: a property that is at most rho1 likely in the table is at most rho2 likely to a reader.
 
-A property is any set of values, so the level of a unit is a knapsack: the most belief that fits into sets whose share
+A property is any set of values, so the level of a unit is a knapsack: the most certainty that fits into sets whose
+share
 of the table is at most rho1. It is found exactly: a relaxation that may take parts of a value bounds every unit (one
 sort of the entries), and only units whose bound exceeds the best so far are solved, over lists of undominated sets.
 Persons with several values would have a share in several properties at once, so shares of properties would not be sums
 of shares of values: by persons the level is read from distributions mixed by person.
 Groups are asked for something simpler and stronger: each value that is at most rho1 likely stays within rho2 / rho1
-times its share; such beliefs add up to at most rho2 for every property.
+times its share; such probabilities add up to at most rho2 for every property.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class RhoPrivacy(WrittenModel):
     rho1: Exact = Exact(above=0, below=1)
     """Share in the table up to which a property counts as unlikely."""
     rho2: Exact = Exact(above=0, high=1)
-    """Largest belief in such a property."""
+    """highest certainty in such a property."""
 
     def __post_init__(self) -> None:
         if self.rho2 <= self.rho1:
@@ -80,7 +81,7 @@ class RhoPrivacy(WrittenModel):
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        """Always: the whole table as one group changes no belief, and rho2 is above rho1."""
+        """Always: the whole table as one group changes no certainty, and rho2 is above rho1."""
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
@@ -108,7 +109,7 @@ class RhoPrivacy(WrittenModel):
                 solved[key] = Fraction(find_most_within(capacity, pairs), size)
             if solved[key] > best:
                 best, unit = solved[key], place
-        return Level(best, unit, f"largest belief in a property of at most {number_text(self.rho1)} of the table")
+        return Level(best, unit, f"highest certainty in a property of at most {number_text(self.rho1)} of the table")
 
     def holds(self, level: Level) -> bool:
         return level.value <= self.rho2
@@ -135,7 +136,7 @@ def find_most_within(capacity: int, items: Iterable[tuple[int, int]]) -> int:
 
 
 def _relax_beliefs(exposure: Exposure, capacity: int) -> NDArray[np.float64]:
-    """For each unit a bound on the belief in any property that fits, when a part of a value may be taken."""
+    """For each unit a bound on the certainty in any property that fits, when a part of a value may be taken."""
     all_costs = exposure.prior[exposure.values]
     usable = np.flatnonzero(all_costs <= capacity)
     units, costs = exposure.unit_of_entry[usable], all_costs[usable]

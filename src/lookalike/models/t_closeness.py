@@ -86,7 +86,7 @@ def ordered_moves(exposure: Exposure) -> NDArray[Any]:
 def hierarchical_moves(exposure: Exposure, tree: Taxonomy) -> NDArray[Any]:
     """The hierarchical distance of each unit, times rows of the table, its size, and the height of the tree.
 
-    Walks from the deepest nodes up; the entries of a node stand side by side, because a node is a run of codes.
+    Walks from the deepest nodes up; the entries of a node are side by side, because a node is a run of codes.
     """
     height = int(tree.heights[0])
     values, prior, weights, sizes = _sort_entries(exposure, room=max(height, 1))

@@ -52,7 +52,7 @@ class Recipe:
     """None: the best suited is chosen and named."""
     adversary: str = READS_RELEASE
     seed: int | None = None
-    """Only to repeat a run. Whoever knows it can undo the shuffling."""
+    """Only to repeat a run. Anyone who knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
     for_scheme: bool = False
@@ -60,7 +60,7 @@ class Recipe:
     ends: Ends = field(default_factory=Ends)
     """How the ends of published ranges are rounded."""
     knowledge: Knowledge | None = None
-    """Rules that everybody knows: promises are also held against somebody who uses them."""
+    """Rules that everybody knows: promises are also held against someone who uses them."""
     knowledge_report_only: bool = False
     """Whether a release that does not withstand them is published all the same, and says so to its owner."""
 

@@ -102,7 +102,7 @@ def test_linkage_against_what_was_promised(promises: tuple[str, ...], word: str,
     ("promises", "word"), [(("beta-likeness:4",), FAILED), (("l-diversity:1",), PERMITTED), ((), PERMITTED)]
 )
 def test_skewness_by_promises_about_shares(promises: tuple[str, ...], word: str) -> None:
-    """One of 200 values is rare, and a group of two has it: the belief rises a hundredfold."""
+    """One of 200 values is rare, and a group of two has it: the certainty rises a hundredfold."""
     ages = [0] * 198 + [1, 1]
     target = promising(in_groups(table(ages, [0] * 199 + [1]), ages), *promises)
     found = attacked(target, "skewness").consequence

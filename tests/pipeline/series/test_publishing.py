@@ -75,7 +75,7 @@ def test_other_people_after_a_release_are_published(tmp_path: Path) -> None:
     readme = (tmp_path / "two" / "README.txt").read_text()
     assert "earlier releases of the same people" in readme
     # What is checked is not disclaimed; releases that were not checked are.
-    assert "not promised that somebody" in readme
+    assert "not promised that someone" in readme
     assert "people which were not checked together with this one" in readme
     assert "two releases about" not in readme
     assert "two releases about" in (tmp_path / "one" / "README.txt").read_text()

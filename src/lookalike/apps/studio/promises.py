@@ -27,7 +27,7 @@ from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, refuse_pers
 _FORMS = {
     "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "
     "exact. The easiest to read.",
-    "matched": "One table in which every row has ranges of its own, so less is lost; rows overlap, and counts need a "
+    "matched": "One table in which every row has its own ranges, so less is lost; rows overlap, and counts need a "
     "little more care.",
     "bucketized": "Two tables joined by a bucket number. What may be known about people stays exact; whose value is "
     "whose within a bucket nobody can tell. It does not hide who is in the table.",
@@ -72,7 +72,7 @@ def recommend_start(project: Project) -> dict[str, Any] | None:
 
 
 def what_it_allows(project: Project, text: str) -> dict[str, Any]:
-    """One promise, as one writes it: in a sentence, with the beliefs it leaves, or why it cannot be kept."""
+    """One promise, as one writes it: in a sentence, with the probabilities it leaves, or why it cannot be kept."""
     try:
         data = project.selected()
         promises = settle([parse_promise(text)], data)

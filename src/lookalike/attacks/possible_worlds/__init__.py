@@ -5,7 +5,7 @@ no row twice. How often a record is given a row with a value, over all worlds, i
 
 Counting worlds is hard, drawing them is not: `kernels/worlds.py` has the chain and why it is right. Pairs of a record
 and a row that no world contains are struck out first. What is left falls into components that have nothing to do with
-each other, each with a chain of its own. Records left out and rows made up take part: a row left out is one that any
+each other, each with its own chain. Records left out and rows made up take part: a row left out is one that any
 record fits, a record made up fits any row, so that worlds stay complete assignments, each as often counted.
 """
 

@@ -30,7 +30,7 @@ class Narrowed(NamedTuple):
 
 
 def narrow_down(target: Target) -> Narrowed:
-    """What persons are narrowed down to. Whoever fits no row is left out."""
+    """What persons are narrowed down to. Anyone who fits no row is left out."""
     release, where = target.release, Whereabouts.of(target)
     reading = where.reading
     if isinstance(release, Matched):

@@ -2,7 +2,7 @@
 
 A task is one promise with one algorithm: every promise with every algorithm asked for, or with the few that suit it.
 What cannot be run is settled here, before anything long begins, and says why: a promise that no release can keep, an
-algorithm that does not serve a promise. What somebody asked for is never dropped; an algorithm that nobody asked for
+algorithm that does not serve a promise. What someone asked for is never dropped; an algorithm that nobody asked for
 and that does not fit is not tried.
 
 A run is plain data that goes through a pipe, into a file and into a table. No record is in it.

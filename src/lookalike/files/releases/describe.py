@@ -16,7 +16,6 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -27,9 +26,10 @@ from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.data.series_modes import STATED_MODES
+from lookalike.data.statement import LONGEST_TITLE
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
 from lookalike.data.wording import Wording
-from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
+from lookalike.errors import DataError, explain_damage, unread_format
 from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape, range_pattern
 from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path, safe_name
 from lookalike.untrusted import load_json
@@ -84,27 +84,7 @@ DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
 """What a folder of these formats may hold besides its tables and what describes them."""
 REWRITTEN = (AUDIT, "report.html", "report.json")
 """Those that an audit writes again and compares, where it has their words."""
-LONGEST_TITLE = 200
-"""Of a title and of a recipient: what a reader of the verdict can take in, and no table fits into."""
 Tables = Mapping[str, tuple[Field, ...]]
-
-
-def title_problem(title: str) -> str | None:
-    """Why a text cannot be the title of a release or the name of its recipient."""
-    if len(title) > LONGEST_TITLE:
-        return f"it has {len(title):,} characters, and at most {LONGEST_TITLE} are allowed"
-    if any(unicodedata.category(letter) in ("Cc", "Cn", "Co", "Zl", "Zp") for letter in title):
-        return "it has line breaks or control characters"
-    return None
-
-
-def check_titles(**titles: str | None) -> None:
-    """RecipeError unless each text, by what it is, can stand in a release."""
-    for name, title in titles.items():
-        if title is not None and not isinstance(title, str):
-            raise RecipeError(f"The {name} is a text, not of type {type(title).__name__}.")
-        if title is not None and (problem := title_problem(title)) is not None:
-            raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
 
 
 def quote_text(text: str) -> str:

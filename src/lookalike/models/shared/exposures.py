@@ -87,19 +87,19 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Extremes:
-    """The highest or lowest belief in each value, and a unit where it is met (-1: there is no unit)."""
+    """The highest or lowest certainty in each value, and a unit where it is met (-1: there is no unit)."""
 
     beliefs: tuple[Fraction, ...]
     units: tuple[int, ...]
 
 
 def highest_beliefs(exposure: Exposure) -> Extremes:
-    """Values that no unit holds have a highest belief of 0."""
+    """Values that no unit holds have a highest certainty of 0."""
     return _extremes(exposure, _decisive(exposure, highest=True))
 
 
 def lowest_beliefs(exposure: Exposure) -> Extremes:
-    """A value that some unit lacks has a lowest belief of 0 (and unit -1: `unit_lacking` finds one)."""
+    """A value that some unit lacks has a lowest certainty of 0 (and unit -1: `unit_lacking` finds one)."""
     entries = _decisive(exposure, highest=False)
     held = np.bincount(exposure.values, minlength=len(exposure.prior))
     entries[held < exposure.n_units] = -1

@@ -30,17 +30,16 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, Release
+from lookalike.data.statement import LONGEST_TITLE, title_problem
 from lookalike.errors import LookalikeError, counted, quoted
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
     DOCUMENTS,
-    LONGEST_TITLE,
     REWRITTEN,
     PublishedManifest,
     descriptor,
     state_promise,
-    title_problem,
 )
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
@@ -127,7 +126,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:
-    """Whether an audit of the folder has the words of the one that lies in it: of this version, no graph, no parts."""
+    """Whether an audit of the folder has the words of the one that is in it: of this version, no graph, no parts."""
     return manifest.version == __version__ and not manifest.parts and manifest.form != Matched.form
 
 

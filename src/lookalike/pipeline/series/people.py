@@ -1,8 +1,8 @@
 """Who is in which group of a release, without names: what the owner keeps so that later releases can be checked.
 
-Each record is known by a digest, HMAC-SHA256 under a key that lies beside the list and nowhere else: of the person's
+Each record is known by a digest, HMAC-SHA256 under a key that is beside the list and nowhere else: of the person's
 identifier, or without a person column of the whole row and how many equal rows come before it. A second digest is of
-the person's values, so that a change is seen. List and key together undo the release for somebody who can guess
+the person's values, so that a change is seen. List and key together undo the release for someone who can guess
 identifiers: they are private like the record map, and nothing of them goes into a release folder.
 """
 
@@ -58,7 +58,7 @@ class People:
         if dict(frame.schema) != _COLUMNS or any(frame[name].null_count() for name in _COLUMNS):
             raise DataError(f"{source} is not as lookalike writes it: it was changed or damaged. Restore it.")
         if frame["person"].n_unique() != len(frame):
-            raise DataError(f"{source} lists somebody twice: it was changed. Restore it.")
+            raise DataError(f"{source} lists someone twice: it was changed. Restore it.")
         return cls(frame["person"].to_list(), frame[CLASS].to_numpy().astype(np.int64), frame["values"].to_list())
 
 
@@ -208,7 +208,7 @@ def count_changes(earlier: People, now: People) -> int:
 
 
 def refuse_changes(n_changed: int, what: str) -> None:
-    """Raise `AuditFailed` if somebody's values have changed since an earlier release."""
+    """Raise `AuditFailed` if someone's values have changed since an earlier release."""
     if n_changed:
         raise AuditFailed(
             f"The values of {counted(n_changed, 'person')} have changed since {what}; nothing is written. Someone who "

@@ -249,7 +249,7 @@ def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: di
 
 
 def _refuse_method(promises: Sequence[Promise], adversary: str) -> None:
-    """Refuse promises about values against somebody who knows the method: releases are read together without it."""
+    """Refuse promises about values against someone who knows the method: releases are read together without it."""
     broken = [str(promise) for promise in promises if not promise.model.about_identity]
     if adversary == KNOWS_METHOD and broken:
         raise Unsupported(
