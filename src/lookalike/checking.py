@@ -308,9 +308,6 @@ def attack(
     `synthetic` states that the rows are made up (`synthesize`, or another tool's), so that nobody has a row. Only
     attacks that look for no row are made then.
 
-    A population table that an attack names (`"linkage:population=people.csv"`) has the quasi-identifiers of everybody
-    who could be in the release, those who are in it included, one row per person.
-
     `others` are further releases of the same original, for attacks that combine them; `private` is the PRIVATE folder
     of a matched release, for attacks that assume a leak of it, or of a release in which persons have several rows: to
     count who is in which group. Persons are counted by the column that the release names, or by `person` or
