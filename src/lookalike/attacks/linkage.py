@@ -4,7 +4,7 @@ Three attackers, by what they know:
 
     prosecutor   the target is in the table: one row among those that fit is the target's (1 / f)
     journalist   the target is in a population that the table was drawn from (1 / F, `shared.outsiders`)
-    marketer     links every row to somebody of the population, and wants as many as possible right (mean of 1 / F)
+    marketer     links every row to someone of the population, and wants as many as possible right (mean of 1 / F)
 
 Of the last two nothing is said unless the population is known: by a table, by its size, or by the share that the table
 is of it. F is counted in the table, or estimated, and each figure names how.

@@ -1,7 +1,7 @@
 """Journalist and marketer: attackers who do not know that their target is in the table, only in its population.
 
     journalist   wants any one person of the population, to show that it can be done: 1 / F
-    marketer     links every row to somebody who fits it, and wants as many as possible right: (1 / n) sum f / F
+    marketer     links every row to someone who fits it, and wants as many as possible right: (1 / n) sum f / F
 
 f persons of a class are in the table and F in the population (El Emam and Dankar 2008; El Emam 2013). F is counted in a
 population table, or estimated (`population`). A population row is counted for every class whose cells hold it, because
