@@ -113,10 +113,10 @@ def linkage() -> charts.Chart:
     named = {
         "prosecutor, highest": "highest prosecutor risk",
         "prosecutor, mean": "mean prosecutor risk",
-        "journalist, mean": "mean journalist risk",
+        "journalist, mean": "mean journalist risk (Ewens-Pitman)",
     }
     for k in (2, 3, 5, 8, 10):
-        finding = attacked("linkage", released(patients(1000), "mondrian", f"k-anonymity:{k}"))
+        finding = attacked("linkage:fraction=0.1", released(patients(1000), "mondrian", f"k-anonymity:{k}"))
         rows += [{"k": str(k), "risk": finding.figures[figure], "series": name} for name, figure in named.items()]
     return curves(rows, "k", "1,000 patients, mondrian, k-anonymity", "risk", "chance to find a person")
 

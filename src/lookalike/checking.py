@@ -19,8 +19,9 @@ from lookalike.data.contracts import Attack, Promise, Target
 from lookalike.data.control import as_plain_release, check_apart, encode_control
 from lookalike.data.knowledge import Knowledge, as_knowledge, sort_into_kinds
 from lookalike.data.microdata import Microdata
+from lookalike.data.population import encode_population
 from lookalike.data.release import Matched, MatchGraph
-from lookalike.data.schema import Schema
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import DataError, RecipeError, counted
 from lookalike.evaluation.counting import Counting
 from lookalike.evaluation.fidelity import Fidelity, compare
@@ -334,7 +335,9 @@ def attack(
             f"{release} does not belong to this original, or was changed: {failed[0].name}, {failed[0].detail}. Name "
             f"the table that the release was made from.{' '.join(('', *reopened.notes)) if reopened.notes else ''}"
         )
+    chosen = [parse_attack(one) if isinstance(one, str) else one for one in listed]
     group, notes = _read_control(control, reopened, reading)
+    population, said = _read_population(chosen, reopened, reading)
     graph, record_of_row = (None, None) if private is None else _read_private(Path(private), reopened)
     others_listed = [others] if isinstance(others, str | Path) else others
     target = Target(
@@ -346,10 +349,10 @@ def attack(
         record_of_row=record_of_row,
         others=tuple(reopen(original, other, given).release for other in others_listed),
         control=group,
+        population=population,
         adversary=reopened.adversary,
     )
-    chosen = [parse_attack(one) if isinstance(one, str) else one for one in listed]
-    found = replace(attack_target(target, chosen, Randomness(seed), progress), notes=notes)
+    found = replace(attack_target(target, chosen, Randomness(seed), progress), notes=(*notes, *said))
     return _keep_protocol(found, target, protocol, earlier, seed)
 
 
@@ -369,6 +372,22 @@ def _read_control(
     check_apart(reopened.table, table, schema)
     group, notes = encode_control(table, reopened.data)
     return group, (*table.notes, *notes)
+
+
+def _read_population(
+    attacks: Sequence[Attack], reopened: Reopened, reading: dict[str, Any]
+) -> tuple[Microdata | None, tuple[str, ...]]:
+    """The population table that attacks name, over the domains of the original, and what to say of it."""
+    named = {str(name) for one in attacks if (name := getattr(one, "population", None)) is not None}
+    if not named:
+        return None, ()
+    if len(named) > 1:
+        raise RecipeError(f"There is one population per run, and attacks name {' and '.join(sorted(named))}. Name one.")
+    schema, counted = reopened.data.schema, reopened.counted
+    quasi = Schema(tuple(one for one in schema.attributes if one.role not in (Role.SENSITIVE, Role.CARRIED)))
+    table = counted.fold(read_whole(named.pop(), quasi, made=counted.made, **reading), quasi)
+    people, notes = encode_population(table, reopened.data)
+    return people, (*table.notes, *notes)
 
 
 def _attack_synthetic(

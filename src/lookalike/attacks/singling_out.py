@@ -31,10 +31,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.linkage import narrow_down
 from lookalike.attacks.shared.attack import WrittenAttack
 from lookalike.attacks.shared.consequence import NO_GAIN, Consequence, Result, explain_residual
 from lookalike.attacks.shared.control import Seen
+from lookalike.attacks.shared.narrowing import narrow_down
 from lookalike.attacks.shared.persons import owners_of_records
 from lookalike.attacks.shared.reader import is_plain, points_of_classes
 from lookalike.attacks.shared.whereabouts import Whereabouts

@@ -403,6 +403,9 @@ class Target:
     control: Microdata | None = None
     """People of the same kind who are not in the table, over the domains of the release (`data.control`): the same
     guesses are made about them, so that what is known of people in general is told apart from a leak."""
+    population: Microdata | None = None
+    """Everybody who could be in the table, with those who are, one record per person (`data.population`): how many
+    people an attacker has to choose from who does not know that the target is in the table."""
     adversary: str = READS_RELEASE
     """Whom the promises hold against."""
     synthetic: bool = False

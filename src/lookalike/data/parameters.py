@@ -13,7 +13,7 @@ import math
 import numbers
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -119,6 +119,8 @@ def value_text(value: object) -> str:
             escape_name(entry) if isinstance(entry, str) else f"{escape_name(entry[0])}:{value_text(entry[1])}"
             for entry in value
         )
+    if isinstance(value, str):
+        return escape_name(value)
     return number_text(value) if isinstance(value, Fraction) else str(value)
 
 
@@ -149,7 +151,7 @@ def parse_component(text: str, kind: str, table: Mapping[str, type[_Component]])
     given: dict[str, str] = {}
     for place, entry in enumerate(split(rest, ",") if rest.strip() else []):
         key, equals, value = entry.partition("=")
-        key = key.strip() if key.strip() in known else _OTHER_SPELLINGS.get(key.strip(), key.strip())
+        key = _read_key(key.strip(), known)
         if not equals:
             if place:
                 raise RecipeError(
@@ -170,6 +172,12 @@ def parse_component(text: str, kind: str, table: Mapping[str, type[_Component]])
         raise RecipeError(f"{name} needs {' and '.join(absent)}. Write {name}:{asked}.")
     escaped = {key for key in given if getattr(inspect.getattr_static(component, key, None), "reads_escapes", False)}
     return component(**{key: value if key in escaped else unescape(value) for key, value in given.items()})
+
+
+def _read_key(key: str, known: Collection[str]) -> str:
+    """A parameter by its name, by another spelling of it, or with hyphens for underscores."""
+    spelt = _OTHER_SPELLINGS.get(key, key.replace("-", "_"))
+    return spelt if key not in known and spelt in known else key
 
 
 def describe(table: Mapping[str, type]) -> list[dict[str, Any]]:
@@ -274,6 +282,30 @@ class Whole(_Bounded[int, Number]):
 
     def read(self, value: Number, where: str) -> int:
         return int(self.read_number(value, where, whole=True))
+
+
+class OptionalWhole(_Bounded[int | None, Number | None]):
+    """A whole number that may be left out."""
+
+    def __init__(self, *, default: Number | None = None, **limits: Number | None) -> None:
+        super().__init__(default=default, **limits)
+
+    def read(self, value: Number | None, where: str) -> int | None:
+        return None if value is None else int(self.read_number(value, where, whole=True))
+
+
+class OptionalText(Parameter[str | None, object]):
+    """A text that may be left out, such as the name of a file."""
+
+    def __init__(self, *, default: str | None = None) -> None:
+        super().__init__(default=default)
+
+    def read(self, value: object, where: str) -> str | None:
+        if value is None:
+            return None
+        if not str(value).strip():
+            raise RecipeError(f"{where} is empty. Write {self.field}=VALUE, or leave it out.")
+        return str(value)
 
 
 class Choice(Parameter[str, str]):

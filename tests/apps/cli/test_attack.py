@@ -101,3 +101,26 @@ def test_people_are_held_out_at_the_command_line(patients: Path, tmp_path: Path)
         refused = lookalike(*words, "--control", "0.2", *elsewhere)
         assert refused.returncode == 2
         assert "PRIVATE" in refused.stderr
+
+
+def test_a_population_is_read_for_linkage(patients: Path, release: Path, tmp_path: Path) -> None:
+    everybody = patients.read_text(encoding="utf-8").splitlines()
+    others = tmp_path / "others.csv"
+    to_csv(hospital(400, seed=78), others)
+    population = tmp_path / "everybody.csv"
+    population.write_text("\n".join([*everybody, *others.read_text(encoding="utf-8").splitlines()[1:]]) + "\n", "utf-8")
+    words = ("attack", release, "--original", patients)
+    shown = lookalike(*words, "--attack", f"linkage:population={population}", "--json")
+    assert shown.returncode == 0, shown.stderr
+    figures = json.loads(shown.stdout)["attacks"][0]["figures"]
+    known = figures["highest journalist risk (population table)"]
+    assert 0 < known <= figures["highest prosecutor risk"]
+    assert figures["marketer risk (population table)"] < figures["mean prosecutor risk"]
+    lacking = lookalike(*words, "--attack", f"linkage:population={others}")
+    assert lacking.returncode == 2
+    assert "of the table" in lacking.stderr
+    twice = lookalike(
+        *words, "--attack", f"linkage:population={population}", "--attack", f"linkage:population={others}"
+    )
+    assert twice.returncode == 2
+    assert "Name one" in twice.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,12 +89,21 @@ def _log_choose(n: Any, k: Any) -> Any:
     return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
-def pitman(sample: ClassSizes, fraction: float) -> float:
-    """Parameters by maximum likelihood, alpha in [0, 1) and theta > -alpha; the expected number of uniques of N."""
+class _Fitted(NamedTuple):
+    """Parameters of an Ewens-Pitman partition."""
+
+    alpha: float
+    """In [0, 1): 0 means no more rare classes than a Dirichlet process has."""
+    theta: float
+    """Above -alpha."""
+
+
+def fit_pitman(sample: ClassSizes) -> _Fitted | None:
+    """The parameters by maximum likelihood; None where the likelihood has no top inside."""
     n, n_classes = sample.n_persons, sample.n_classes
-    if n_classes in (1, n):
-        # All alike or all different: the likelihood has no top inside.
-        return math.nan
+    if not 1 < n_classes < n:
+        # All alike or all different.
+        return None
     sizes, classes = sample.sizes.astype(np.float64), sample.classes.astype(np.float64)
     steps = np.arange(1, n_classes, dtype=np.float64)
 
@@ -117,9 +126,18 @@ def pitman(sample: ClassSizes, fraction: float) -> float:
     bounds = [(-12.0, 12.0), (-12.0, math.log(1e3 * n))]
     point = _fit(loss, [np.array([logit(alpha), math.log(alpha + theta)]) for alpha, theta in starts], bounds)
     if point is None or point[0] >= bounds[0][1] - 1e-6 or point[1] >= bounds[1][1] - 1e-6:
+        return None
+    alpha = float(expit(point[0]))
+    return _Fitted(alpha, math.exp(float(point[1])) - alpha)
+
+
+def pitman(sample: ClassSizes, fraction: float) -> float:
+    """The expected number of uniques among N, by the parameters that fit the sample best."""
+    fitted = fit_pitman(sample)
+    if fitted is None:
         return math.nan
-    alpha, raised = float(expit(point[0])), math.exp(float(point[1]))
-    theta, total = raised - alpha, n / fraction
+    alpha, theta = fitted
+    raised, total = alpha + theta, sample.n_persons / fraction
     log_alone = gammaln(raised + total - 1) - gammaln(raised) - gammaln(theta + total) + gammaln(theta + 1)
     return float(min(total * math.exp(log_alone), total))
 

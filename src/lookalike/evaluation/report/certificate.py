@@ -17,7 +17,7 @@ from lookalike.data.statement import Statement
 from lookalike.evaluation.evaluate import Evaluation
 from lookalike.evaluation.report.basis import Basis, belief_table
 from lookalike.evaluation.report.columns import NamedColumns, list_columns
-from lookalike.evaluation.report.risk import Chance, RiskLine, found_among, people_by_size
+from lookalike.evaluation.report.risk import Chance, RiskLine, estimate_among, found_among, people_by_size
 from lookalike.evaluation.report.short_lists import clip, clip_sentences, join_some
 from lookalike.evaluation.report.uses import Uses, list_uses
 from lookalike.evaluation.three_risks import NO_FIGURE, Risk, three_risks
@@ -112,13 +112,11 @@ def _list_risks(basis: Basis, stated: Statement, evaluation: Evaluation | None) 
     fraction = _find_fraction(basis, stated)
     people = _people(basis)
     if fraction is not None and people:
-        without = found_among(before.sizes, fraction) if before else Chance()
+        found, model = estimate_among(people, fraction, basis.form)
+        without, earlier = estimate_among(before.sizes, fraction, "original") if before else (Chance(), model)
+        named = model if earlier == model else f"before {earlier}, after {model}"
         lines.append(
-            RiskLine(
-                f"finding a {noun}, known to be one of {stated.population:,} people",
-                without,
-                found_among(people, fraction),
-            )
+            RiskLine(f"finding a {noun}, known to be one of {stated.population:,} people ({named})", without, found)
         )
     for place, domain in enumerate(basis.domains.sensitive):
         certain = before.certain[domain.name] if before else unknown

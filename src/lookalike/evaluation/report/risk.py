@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.linkage import journalist_risks
+from lookalike.attacks.shared.population import PITMAN, estimate_population
 from lookalike.audit.reading import joint_ids
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
@@ -85,20 +85,35 @@ def _list_pairs(units: Ints, owners: Ints) -> tuple[Ints, Ints]:
     return units[firsts], owners[firsts]
 
 
-def found_among(people: Mapping[int, int], fraction: float = 1.0) -> Chance:
+def found_among(people: Mapping[int, int]) -> Chance:
     """The chance to find one of them: so many people share what is known with so many, themselves counted.
-
-    `fraction`: the share of the population that is in the table.
 
     >>> found_among({1: 1, 2: 4})
     Chance(highest=1.0, average=0.6)
     """
-    sizes = np.array(sorted(size for size in people if size), dtype=np.int64)
+    sizes, numbers = _list_sizes(people)
     if not len(sizes):
         return Chance()
-    numbers = np.array([people[size] for size in sizes.tolist()], dtype=np.int64)
-    risks = journalist_risks(sizes, fraction)
-    return Chance(float(risks.max()), float(numbers @ risks) / int(numbers.sum()))
+    return Chance(float((1 / sizes).max()), float(numbers @ (1 / sizes)) / int(numbers.sum()))
+
+
+def estimate_among(people: Mapping[int, int], fraction: float, form: str) -> tuple[Chance, str]:
+    """The same for someone who only knows that they are in a population, and by which model it is estimated.
+
+    `fraction`: the share of the population that is in the table, taken as a random sample. Rows of a matched release
+    form no classes. Digits that a fit may change from machine to machine are left out.
+    """
+    sizes, numbers = _list_sizes(people)
+    n_people = int(numbers.sum())
+    classes = None if form == Matched.form else np.repeat(sizes, numbers // np.maximum(sizes, 1))
+    posterior, _ = estimate_population(classes, n_people, max(round(n_people / fraction), n_people), PITMAN)
+    risks = posterior.risks(sizes)
+    return Chance(round(float(risks.max()), 4), round(float(numbers @ risks) / n_people, 4)), posterior.name
+
+
+def _list_sizes(people: Mapping[int, int]) -> tuple[Ints, Ints]:
+    sizes = np.array(sorted(size for size in people if size), dtype=np.int64)
+    return sizes, np.array([people[size] for size in sizes.tolist()], dtype=np.int64)
 
 
 def people_by_size(crowds: Mapping[int, int], form: str) -> dict[int, int]:
