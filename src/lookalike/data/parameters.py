@@ -152,6 +152,9 @@ def parse_component(text: str, kind: str, table: Mapping[str, type[_Component]])
         key = key.strip() if key.strip() in known else _OTHER_SPELLINGS.get(key.strip(), key.strip())
         if not equals:
             if place:
+                if place == 1 and rest.strip().startswith("0,") and entry.strip().isdigit():
+                    shown = f"{name}:{rest.strip().replace(',', '.', 1)}"
+                    raise RecipeError(f"{quoted(text)} has a decimal comma. Write {shown}.")
                 raise RecipeError(
                     f"{quoted(text)}: {quoted(entry)} has no name. Only the first value may be bare; write key=value."
                 )
