@@ -72,6 +72,17 @@ def test_rows_that_a_table_of_another_tool_lacks_count_as_lost(original: pl.Data
     assert not any("fewer" in note for note in found[600].notes)
 
 
+def test_columns_are_made_coarser_as_the_folder_states(original: pl.DataFrame, tmp_path: Path) -> None:
+    """Someone who names the roles again need not repeat how columns were rounded."""
+    paid = original.with_columns(pl.int_range(original.height).alias("pay"))
+    roles = {"qi": ["age", "town"], "sensitive": ["pay"]}
+    made = la.publish(paid, **roles, model="k-anonymity:5", coarsen={"pay": {"round": 20}}, seed=0)
+    made.write(tmp_path / "r", report="brief")
+    found = la.measure(paid, tmp_path / "r", schema=la.Schema.of(**roles))
+    assert dict(found) == pytest.approx(dict(la.measure(paid, tmp_path / "r")))
+    assert la.attack(paid, tmp_path / "r", schema=la.Schema.of(**roles), attacks="homogeneity").made
+
+
 def test_a_release_of_another_table_is_refused(original: pl.DataFrame, folder: Path) -> None:
     changed = original.with_columns(pl.col("illness").shuffle(seed=5))
     with pytest.raises(DataError, match="does not belong to this original"):

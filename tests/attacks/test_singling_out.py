@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lookalike.attacks import parse_attack
+from lookalike.attacks import parse_attack, singling_out
 from lookalike.data.contracts import Target
 from lookalike.data.control import encode_control
 from lookalike.data.ends import Ends, round_ends
@@ -187,3 +188,31 @@ def test_a_small_control_group_is_held_against_as_many_of_the_table() -> None:
     assert found.figures["isolated in the whole table"] == pytest.approx(alone.residual.share)
     assert "guesses about 60 people of each" in found.sentence
     assert "isolated in the whole table" not in alone.figures
+
+
+def test_predicates_that_many_rows_satisfy_are_noted_in_parts_of_memory() -> None:
+    n, rows = 4_000, 1_000
+    keys, places = np.zeros(n, dtype=np.int64), np.arange(n)
+    first, several = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool)
+    tracemalloc.start()
+    try:
+        singling_out._note(keys, places, np.zeros(rows, dtype=np.int64), np.arange(rows) // rows, first, several)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (first == 0).all()
+    assert not several.any()
+    assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("most", [1, 7, 1 << 20])
+def test_parts_do_not_change_who_satisfies_a_predicate(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(singling_out, "_MOST_PAIRS", most)
+    rng = np.random.default_rng(0)
+    keys, places = np.sort(rng.integers(0, 50, 100)), rng.permutation(100)
+    found, owners = rng.integers(0, 70, 150), rng.integers(0, 40, 150)
+    first, several = np.full(100, -1, dtype=np.int64), np.zeros(100, dtype=bool)
+    singling_out._note(keys, places, found, owners, first, several)
+    for key, place in zip(keys, places, strict=True):
+        people = set(owners[found == key].tolist())
+        assert ((first[place] >= 0), several[place]) == (len(people) > 0, len(people) > 1)

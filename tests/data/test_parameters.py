@@ -169,6 +169,8 @@ def test_parts_read_back_as_they_are_written(text: str) -> None:
         ("sieve:1,mesh=2", "mesh is given twice"),
         ("sieve:1,times=10", "It must be a whole number at least 1 and at most 9"),
         ("plain:3", "plain takes no parameters"),
+        ("sieve:0,2", '"sieve:0,2" has a decimal comma. Write sieve:0.2.'),
+        ("sieve:5,2", '"2" has no name'),
     ],
 )
 def test_slips_are_explained(text: str, said: str) -> None:

@@ -54,6 +54,8 @@ _ROW, _ENDS, _MEMBERS, _VALUE, _EXACT, _RARE = _KINDS = ("row", "ends", "members
 _BEST = "best"
 _WHOLE = "isolated in the whole table"
 _UNIQUE, _SMALLEST = "unique on their published quasi-identifiers", "smallest class"
+_MOST_PAIRS = 1 << 20
+"""Pairs of a predicate and a row that it holds for, listed at a time."""
 _FIRST_BLOCK = 128
 """Rows that are looked at first."""
 _PAIRS, _DRAWS = 20_000_000, 2_000_000
@@ -606,20 +608,28 @@ def _index(written: _Predicates, places: Ints, crowd: _Crowd, column: int) -> tu
 
 
 def _note(keys: Ints, places: Ints, found: Ints, owners: Ints, first: Ints, several: NDArray[np.bool_]) -> None:
-    """Note the person that satisfies each predicate, and whether there are others."""
+    """Note the person that satisfies each predicate, and whether there are others.
+
+    Pairs of a predicate and a row are listed in parts: some values fit thousands of predicates each.
+    """
     starts, ends = np.searchsorted(keys, found, side="left"), np.searchsorted(keys, found, side="right")
-    sizes = ends - starts
-    total = int(sizes.sum())
-    if not total:
-        return
-    met = places[np.arange(total) - np.repeat(np.cumsum(sizes) - sizes - starts, sizes)]
-    who = np.repeat(owners, sizes)
-    width = int(who.max()) + 1
-    pairs = np.unique(met * width + who)
-    predicates, firsts, times = np.unique(pairs // width, return_index=True, return_counts=True)
-    people = pairs[firsts] % width
-    several[predicates] |= (times > 1) | ((first[predicates] != _NONE) & (first[predicates] != people))
-    first[predicates] = people
+    fitting = np.flatnonzero(ends > starts)
+    starts, sizes, owners = starts[fitting], (ends - starts)[fitting], owners[fitting]
+    until = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        done = int(until[begin - 1]) if begin else 0
+        end = max(int(np.searchsorted(until, done + _MOST_PAIRS, side="right")), begin + 1)
+        part = slice(begin, end)
+        met = places[np.arange(done, until[end - 1]) + np.repeat(starts[part] - until[part] + sizes[part], sizes[part])]
+        who = np.repeat(owners[part], sizes[part])
+        width = int(who.max()) + 1
+        pairs = np.unique(met * width + who)
+        predicates, firsts, times = np.unique(pairs // width, return_index=True, return_counts=True)
+        people = pairs[firsts] % width
+        several[predicates] |= (times > 1) | ((first[predicates] != _NONE) & (first[predicates] != people))
+        first[predicates] = people
+        begin = end
 
 
 def _draw_blindly(written: _Predicates, target: Target, rng: Randomness) -> _Predicates:

@@ -154,6 +154,9 @@ def parse_component(text: str, kind: str, table: Mapping[str, type[_Component]])
         key = _read_key(key.strip(), known)
         if not equals:
             if place:
+                if place == 1 and rest.strip().startswith("0,") and entry.strip().isdigit():
+                    shown = f"{name}:{rest.strip().replace(',', '.', 1)}"
+                    raise RecipeError(f"{quoted(text)} has a decimal comma. Write {shown}.")
                 raise RecipeError(
                     f"{quoted(text)}: {quoted(entry)} has no name. Only the first value may be bare; write key=value."
                 )

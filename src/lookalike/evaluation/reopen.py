@@ -137,7 +137,7 @@ def _reopen_folder(
     own, manifest = opened.schema, opened.manifest
     stated = tuple(said for attribute in own.published for said in list_declared(attribute))
     with_roles = bool(given.published)
-    used = given if with_roles else own
+    used = _coarsen_alike(own, given) if with_roles else own
     if audited and (with_roles or ignore):
         left = tuple(attribute for attribute in own.attributes if attribute.name not in ignore)
         wanted = given if with_roles else Schema(left)
@@ -207,6 +207,17 @@ def _find_private(counting: Counting, folder: Path, *, audited: bool) -> Path | 
         return counting.private
     beside = private_folder(folder.absolute())
     return beside if beside.is_dir() else None
+
+
+def _coarsen_alike(own: Schema, given: Schema) -> Schema:
+    """The schema that is given, with columns made coarser as the folder states where nothing else is said."""
+    stated = {attribute.name: attribute.prepare for attribute in own.published}
+    return Schema(
+        tuple(
+            replace(attribute, prepare=stated.get(attribute.name)) if attribute.prepare is None else attribute
+            for attribute in given.attributes
+        )
+    )
 
 
 def _leave_out(

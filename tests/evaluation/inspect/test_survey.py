@@ -129,6 +129,7 @@ def test_notes_of_wide_tables_name_a_few_columns_and_count_the_others() -> None:
     notes = inspect(Table((column("age", [*range(30)] * 2), *columns))).notes
     assert any("26 columns are taken as sensitive" in note and '"disease_j" and 16 more' in note for note in notes)
     assert all("disease_k" not in note for note in notes)
+    assert any("60 rows are few for 26 promises" in note for note in notes)
 
 
 def test_columns_that_follow_from_another_are_named() -> None:

@@ -28,6 +28,8 @@ from lookalike.files.tables import read_table
 from lookalike.progress import Progress, silent
 
 _GROUP_SIZES = (2, 5, 10)
+_ROWS_PER_PROMISE = 20
+"""Fewer rows per sensitive column are few."""
 _MOST_NAMED = 10
 """Notes name at most so many columns."""
 
@@ -288,6 +290,21 @@ def _advise_coarser(column: Column) -> str:
     return f"publish ranges instead ({suggest_rounding(column.name, column.values, are_dates=are_dates)})"
 
 
+def _warn_few_rows(n_rows: int, n_sensitive: int) -> str:
+    """
+    >>> _warn_few_rows(64, 15)
+    ' 64 rows are few for 15 promises: keep only the most important sensitive columns and leave the others out.'
+    >>> _warn_few_rows(1000, 15)
+    ''
+    """
+    if n_rows >= _ROWS_PER_PROMISE * n_sensitive:
+        return ""
+    return (
+        f" {n_rows:,} rows are few for {n_sensitive} promises: keep only the most important sensitive columns and "
+        "leave the others out."
+    )
+
+
 def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | None) -> list[str]:
     sensitive = [profile for profile in profiles if profile.role is Role.SENSITIVE]
     notes = []
@@ -300,7 +317,7 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
         names = _list_names([profile.name for profile in sensitive])
         notes.append(
             f"{len(sensitive)} columns are taken as sensitive: {names}. Each gets its own promise, and every one "
-            "costs detail; make those carried that need none."
+            f"costs detail; make those carried that need none.{_warn_few_rows(table.n_rows, len(sensitive))}"
         )
     if not any(profile.role is Role.QUASI for profile in profiles):
         notes.append("No column is taken as a quasi-identifier. Say which columns an outsider may know (--qi A,B).")

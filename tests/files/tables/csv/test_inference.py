@@ -235,3 +235,13 @@ def test_whole_numbers_written_with_a_point_and_zero_are_whole() -> None:
     assert settle("x", pl.Series(["1.0", "1.5"]), None).type is ValueType.NUMBER
     assert settle("x", pl.Series(["01.0", "2.0"]), None).type is ValueType.STRING
     assert settle("x", pl.Series(["1.0", "2.0"]), ValueType.NUMBER).type is ValueType.NUMBER
+
+
+def test_limits_among_numbers_are_noted() -> None:
+    found = settled(["<5", "7", "9.5", ">100", "NA"])
+    assert found.type is ValueType.STRING
+    assert "limits such as <5 or >100" in found.notes[0]
+    assert "by a number" in found.notes[0]
+    assert settled(["<5", "7", "low"]).notes == ()
+    assert settled(["<18", "18-64", ">64"]).notes == ()
+    assert settled(["<1,5", "2,5"]).notes

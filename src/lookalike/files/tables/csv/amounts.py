@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.errors import quoted
+
 _CURRENCY = (
     r"[$\u20ac\u00a3\u00a5\u20b9\u20a9\u20bd\u20ba\u20aa\u20ab\u20b1\u20b4\u20a6\u0e3f\u00a2]|[A-Z]{1,2}\$|"
     r"AED|ARS|AUD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|JPY|KES|KRW|MXN|MYR|NGN|NOK|NZD|PEN|"
@@ -28,6 +30,8 @@ _BODY = r"(?P<body>[0-9][0-9.,'\u2019 \u00a0\u202f]*?)"
 _WRITTEN = rf"{_MARKED}{_BODY}(?:{_GAP}(?P<after>{_CURRENCY}|%))?(?P<end>\))?$"
 _SPACES = r"['\u2019 \u00a0\u202f]"
 _WHOLE = "(?:0|[1-9][0-9]*)"
+_NUMBER = r"^[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_LIMIT = r"^(?:[<>]=?|\u2264|\u2265) ?-?[0-9]*[.,]?[0-9]+$"
 _MOST_DIGITS = 15
 """So many decimal digits a float keeps."""
 _FEW_DIGITS = 6
@@ -96,6 +100,23 @@ def parse_amounts(texts: pl.Series) -> Amounts:
     has_comma = has_decimals and way.decimal == ","
     note = _describe(unit, way.called if is_grouped else "", has_comma, has_brackets)
     return Amounts(values, np.ones(len(texts), dtype=np.bool_), not has_decimals, note)
+
+
+def explain_limits(name: str, texts: pl.Series) -> tuple[str, ...]:
+    """What to say of a column of stripped texts that are numbers but for limits.
+
+    >>> explain_limits("ldl", pl.Series(["<5", "7.5", "12"]))[0].partition(",")[0]
+    'Column "ldl": limits such as <5 or >100 stand among its numbers'
+    >>> explain_limits("note", pl.Series(["<5", "7.5", "low"])), explain_limits("age", pl.Series(["<18", ">=18"]))
+    ((), ())
+    """
+    are_limits = texts.str.contains(_LIMIT)
+    if not are_limits.any() or are_limits.all() or not texts.filter(~are_limits).str.contains(_NUMBER).all():
+        return ()
+    return (
+        f"Column {quoted(name)}: limits such as <5 or >100 stand among its numbers, so it was read as text, without "
+        "order. Replace each limit by a number (the limit, or half of a limit of detection), or leave the cell empty.",
+    )
 
 
 def _fit(body: pl.Series, way: _Way) -> bool:

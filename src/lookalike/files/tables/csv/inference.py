@@ -22,7 +22,7 @@ from lookalike.data.date_formats import AS_TEXT, DAY_FIRST, MONTH_FIRST, DateFor
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, counted, quoted
-from lookalike.files.tables.csv.amounts import Amounts, parse_amounts
+from lookalike.files.tables.csv.amounts import Amounts, explain_limits, parse_amounts
 from lookalike.files.tables.csv.dates import (
     DAY,
     FIRST_DAY,
@@ -190,7 +190,7 @@ def settle(
         type = ValueType.INTEGER if amounts.are_whole else ValueType.NUMBER
         return _settle_values(name, type, _as_parsed(amounts), blank | marked, marked)
     if dates is None:
-        return _settle_text(texts, nothing, _ambiguous(name, candidates))
+        return _settle_text(texts, nothing, _ambiguous(name, candidates) or explain_limits(name, candidates))
     return _settle_guessed(name, dates, texts, nothing, blank | marked, marked)
 
 
