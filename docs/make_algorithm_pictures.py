@@ -128,7 +128,7 @@ def rounded(name: str, column: Column, step: int) -> Column:
 
 
 def grouped(release: Grouped, data: Microdata, linkage: RecordMap, title: str) -> charts.Chart:
-    """A box a group, and its records in the same colour; marks are kinds of illness."""
+    """A box per group, and its records in the same colour; marks are kinds of illness."""
     group_of_record = np.empty(data.n_rows, dtype=np.int64)
     group_of_record[linkage.record_of_row] = release.group_of_row
     frames = frames_of(release, np.arange(len(release.extents[0])))
@@ -209,7 +209,7 @@ def points_of(data: Microdata) -> list[dict[str, object]]:
 
 
 def bucketized(release: Bucketized, title: str) -> charts.Chart:
-    """A column a bucket, a tile for each value in it; small buckets first."""
+    """A column per bucket, a tile for each value in it; small buckets first."""
     texts = release.domains.sensitive[0].texts
     held = [
         sorted(release.sensitive[release.bucket_of_sensitive == bucket, 0])

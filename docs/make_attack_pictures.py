@@ -36,7 +36,7 @@ from lookalike.samples import census, hospital, hospital_schema
 
 FOLDER = Path(__file__).parent / "attacks"
 RIGHT = "right guesses, per cent"
-HONEST = "best honest guess"
+HONEST = "baseline"
 Point = dict[str, object]
 
 
@@ -100,7 +100,7 @@ def curves(rows: Sequence[Point], x: str, title: str, y: str = RIGHT, y_title: s
 
 
 def against_honest(attack: str, data: Microdata, algorithm: str, levels: Iterable[int], title: str) -> charts.Chart:
-    """Right guesses of an attack and of honest guessing, for several l."""
+    """Right guesses of an attack and of its baseline, for several l."""
     rows = []
     for ell in levels:
         finding = attacked(attack, released(data, algorithm, f"l-diversity:{ell}"))
@@ -154,7 +154,7 @@ def skewness() -> charts.Chart:
         np.add.at(held, (release.group_of_row, release.sensitive[:, 0]), 1)
         highest = (held / held.sum(axis=1, keepdims=True)).max(axis=0)
         rows += [
-            {"belief": 100 * highest[value], "value": texts[value], "series": f"highest belief, {promise}"}
+            {"belief": 100 * highest[value], "value": texts[value], "series": f"highest certainty, {promise}"}
             for value in rarest
         ]
     rows.sort(key=lambda row: [texts[value] for value in rarest].index(row["value"]))
@@ -165,7 +165,7 @@ def skewness() -> charts.Chart:
 
 def similarity() -> charts.Chart:
     rows = []
-    named = {"in a diagnosis": "highest belief in a value", "in a kind of diagnosis": "highest belief, level 1"}
+    named = {"in a diagnosis": "highest certainty in a value", "in a kind of diagnosis": "highest certainty, level 1"}
     for ell in (2, 3, 4, 5, 6, 8):
         finding = attacked(
             "similarity", released(patients_with_kinds(1000), "groups:effort=fast", f"l-diversity:{ell}")
@@ -173,7 +173,7 @@ def similarity() -> charts.Chart:
         rows += [
             {"l": str(ell), "belief": 100 * finding.figures[figure], "series": name} for name, figure in named.items()
         ]
-    return curves(rows, "l", "1,000 patients in groups, l-diversity", "belief", "highest belief, per cent")
+    return curves(rows, "l", "1,000 patients in groups, l-diversity", "belief", "highest certainty, per cent")
 
 
 def naive_bayes() -> charts.Chart:
@@ -200,7 +200,7 @@ def minimality() -> charts.Chart:
             )
             rows.append({"l": str(ell), "risk": finding.figures["risk_times_l"], "series": f"{method}-grouping"})
     title = "1,000 patients in runs, l-diversity"
-    return curves(rows, "l", title, "risk", "highest belief over what was promised")
+    return curves(rows, "l", title, "risk", "highest certainty over what was promised")
 
 
 def corruption() -> charts.Chart:

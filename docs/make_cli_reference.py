@@ -20,9 +20,7 @@ _OPENING = """# Command line
 
 This page is made from the commands by `docs/make_cli_reference.py`; do not edit it by hand.
 
-Exit codes of all commands: 0 done, 1 the promise does not hold, 2 bad usage or bad data, 3 no release can keep the
-promise, 4 a needed part is not installed, 130 interrupted, 141 nobody read a table on standard output to its end, 143
-terminated. What to do about each: [errors](errors.md).
+[Exit codes and errors](errors.md) says what each exit code means and what to do about each message.
 """
 
 

@@ -109,6 +109,7 @@ SAYS = {
     "audit": "the independent check",
     "files": "reads and writes tables, databases and release folders",
     "data": "the shared types: schema, table, release, exposure; the protocols",
+    "words": "the sentences of promises",
     "kernels": "compiled inner loops",
 }
 
@@ -436,7 +437,7 @@ def audit() -> str:
 
 KINDS = ("asthma", "flu", "gout")
 WHY = (
-    "A promise is about a group, a bucket, or the rows that may belong to a person. Each of these lies in one part,",
+    "A promise is about a group, a bucket, or the rows that may belong to a person. Each of these is in one part,",
     "and is checked against the counts of the whole table. So the worst of all parts is the worst of the release.",
     "A box too small for its promise is joined to its neighbour; one too large is cut again or split into slices.",
 )

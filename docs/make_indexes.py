@@ -1,6 +1,6 @@
 """Writes the lists, tables, navigation and counts that follow from the registries: `python docs/make_indexes.py`.
 
-A generated region stands between two marks, in pages `<!-- generated: NAME -->` and `<!-- end -->`, in mkdocs.yml
+A generated region is between two marks, in pages `<!-- generated: NAME -->` and `<!-- end -->`, in mkdocs.yml
 `# generated: NAME` and `# end`. Everything outside is written by hand. So are some cells of the tables: they are kept,
 row by row, and a new member gets `TODO` in them. `tests/docs` compares the files with `current()`.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS
+from lookalike.apps.cli.exits import EXIT_CODES
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
@@ -38,7 +39,7 @@ MEMBERS: dict[str, Sequence[str]] = {
 SHARED_PAGES = {"anatomy": "bucketization", "greedy-grouping": "grouping"}
 """Pages about what several algorithms have in common, before the first of them."""
 DESCRIBED_ELSEWHERE = {"privbayes"}
-"""Synthesizers without a page of their own: docs/synthesis.md is about this one."""
+"""Synthesizers without their own page: docs/synthesis.md is about this one."""
 TODO = "TODO"
 _REGION = re.compile(
     r"^(?P<begin> *(?:<!--|#) generated: (?P<name>[a-z]+)(?: -->)?\n)(?P<text>.*?)(?P<end>^ *(?:<!--|#) end(?: -->)?$)",
@@ -115,6 +116,10 @@ def forms_of(forms: frozenset[str] | None) -> str:
     return "all" if forms is None else ", ".join(form for form in FORMS if form in forms)
 
 
+def exit_table(old: str) -> str:
+    return table(["code", "meaning"], [[str(code), meaning] for code, meaning in sorted(EXIT_CODES.items())])
+
+
 def model_table(old: str) -> str:
     rows = [[link("models", row["name"]), f"`{row['letter']}`", row["meaning"]] for row in describe_models()]
     return table(["model", "level", "promise"], rows)
@@ -141,7 +146,7 @@ def links_of(family: str) -> Callable[[str], str]:
 
 
 def navigation_of(family: str) -> Callable[[str], str]:
-    return lambda old: "".join(f"      - {family}/{name}.md\n" for name in pages_of(family))
+    return lambda old: "".join(f"          - {family}/{name}.md\n" for name in pages_of(family))
 
 
 def decisions() -> list[Path]:
@@ -155,7 +160,7 @@ def decision_list(old: str) -> str:
 
 
 def decision_navigation(old: str) -> str:
-    return "".join(f"      - decisions/{page.name}\n" for page in decisions())
+    return "".join(f"          - decisions/{page.name}\n" for page in decisions())
 
 
 def layers(old: str) -> str:
@@ -176,11 +181,12 @@ def counts(old: str) -> str:
 
 REGIONS: dict[str, dict[str, Callable[[str], str]]] = {
     "README.md": {"counts": counts},
-    "docs/index.md": {**{family: links_of(family) for family in MEMBERS}, "decisions": decision_list},
+    "docs/map.md": {**{family: links_of(family) for family in MEMBERS}, "decisions": decision_list},
     "docs/models.md": {"models": model_table},
     "docs/algorithms.md": {"algorithms": algorithm_table},
     "docs/attacks.md": {"attacks": attack_table},
     "docs/metrics.md": {"metrics": metric_table},
+    "docs/errors.md": {"exits": exit_table},
     "docs/reading.md": {"formats": format_table},
     "docs/how-it-works.md": {"layers": layers},
     "mkdocs.yml": {**{family: navigation_of(family) for family in MEMBERS}, "decisions": decision_navigation},

@@ -126,7 +126,7 @@ def _holds(model: PrivacyModel, prior: np.ndarray[Any, Any], belief: int) -> boo
 
 
 def allowed(name: str) -> charts.Chart:
-    """The largest belief by the value's share."""
+    """The highest certainty by the value's share."""
     rows = [{"share": share, "belief": share, "promise": "the table's share"} for share in SHARES]
     for text in MODELS[name].allowed:
         model = parse_model(text)
@@ -139,7 +139,7 @@ def allowed(name: str) -> charts.Chart:
         "promise",
         title="What it allows",
         x_title="share of a value in the whole table",
-        y_title="largest belief in the value",
+        y_title="highest certainty in the value",
         log_x=True,
         log_y=True,
     )

@@ -31,7 +31,7 @@ class Place:
     url: str
     """Without a table and without a password."""
     whole: str
-    """The same with the password that stands in the environment."""
+    """The same with the password that is in the environment."""
 
     def table(self, name: str) -> str:
         return f"{self.url}?table={quote(name, safe='')}"
@@ -86,7 +86,7 @@ def postgres(server: Place) -> Place:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Place]:
-    """A server of its own on a free port of this machine, with a password; gone when the tests are done."""
+    """Its own server on a free port of this machine, with a password; gone when the tests are done."""
     binaries = _binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL server here (on Debian: apt-get install postgresql)")

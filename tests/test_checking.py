@@ -18,7 +18,7 @@ from lookalike.errors import DataError, RecipeError
 
 @pytest.fixture(scope="module")
 def original() -> pl.DataFrame:
-    """Illness follows from the town, so whoever learns from a release of groups learns it."""
+    """Illness follows from the town, so anyone who learns from a release of groups learns it."""
     rng = np.random.default_rng(4)
     town = rng.integers(0, 6, 600)
     illness = np.where(rng.random(600) < 0.9, town, rng.integers(0, 6, 600))

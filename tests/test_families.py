@@ -47,5 +47,5 @@ def test_every_model_keeps_the_protocol() -> None:
         assert model.name in MODELS
         sentence = model.promise(None if model.about_identity else "main diagnosis")
         assert sentence.endswith(".")
-        assert model.about_identity or '"main diagnosis"' in sentence
+        assert model.about_identity or "main diagnosis" in sentence
         assert model.about_identity or model.refuses_form("grouped") is None

@@ -18,7 +18,7 @@ QI = ["age", "sex", "zip code"]
 
 @pytest.fixture(scope="module")
 def stays(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Years in folders of their own, as Hive has them."""
+    """Years in their own folders, as Hive has them."""
     folder = tmp_path_factory.mktemp("in") / "stays"
     to_csv(hospital(4_000, seed=3), folder.with_suffix(".csv"))
     table = pl.read_csv(folder.with_suffix(".csv"))
@@ -89,7 +89,7 @@ def test_ends_are_rounded_in_every_part_and_reach_into_no_other(tmp_path: Path, 
         return float(ends.is_in(table["lab"].implode()).mean())
 
     assert shares_of_persons(tmp_path / "exact") == 1
-    # Only ends where two parts meet are somebody's.
+    # Only ends where two parts meet are someone's.
     assert shares_of_persons(tmp_path / "release") < 0.2
 
 

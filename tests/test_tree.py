@@ -48,7 +48,7 @@ CROSSING = {
 """Files about several modules, or about the tests."""
 
 MIRRORED = ("algorithms", "apps/cli", "attacks", "metrics", "models")
-"""Folders in which every module or package has tests of its own; what they share (`shared`) is tested as needed."""
+"""Folders in which every module or package has its own tests; what they share (`shared`) is tested as needed."""
 
 
 def test_every_test_file_names_what_it_tests_or_is_listed() -> None:

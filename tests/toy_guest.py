@@ -1,6 +1,6 @@
 """A guest: a model, a method, an attack, two metrics and a format in a file outside the package.
 
-They say no more than they must: what else the house wants to know of them has to have a default.
+They say no more than they must: what else the package wants to know of them has to have a default.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from lookalike.extend import (
+    ANY_RELEASE,
     GROUPS_IN_BOXES,
     Asked,
     Boxes,
@@ -33,6 +34,7 @@ from lookalike.extend import (
     Requirement,
     Target,
     Whereabouts,
+    Wording,
     WrittenAttack,
     WrittenMetric,
     WrittenModel,
@@ -57,14 +59,14 @@ class AtMost(WrittenModel):
     letter: ClassVar[str] = "share"
 
     share: Exact = Exact(above=0, high=1)
-    """Largest belief in a value."""
+    """highest certainty in a value."""
 
     @property
     def scale(self) -> str:
         return "share"
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
-        return f'Nobody can be more than {float(self.share):.0%} sure of any value of "{column}".'
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(f"can be at most {float(self.share):.0%} sure of any value of {wording.name(column)}")
 
     def check_eligible(self, prior: Any, column: Domain | None) -> None:
         top = Fraction(int(prior.max()), int(prior.sum()))

@@ -80,7 +80,7 @@ def verify(
     `number_known`: whether an attacker may know how many rows a person has; by default as the release states.
     `knows_carried` names carried columns that the attacker knows of a person besides the quasi-identifiers: promises
     are then judged on classes that these columns split. `knowledge` names a file of rules that everybody knows: each
-    promise is then also judged against somebody who uses them, in a verdict of its own.
+    promise is then also judged against someone who uses them, in its own verdict.
     """
     known = [knows_carried] if isinstance(knows_carried, str) else list(knows_carried)
     ignored = [ignore] if isinstance(ignore, str) else ignore
@@ -162,6 +162,7 @@ def _audit_reopened(
         else:
             said = f"{', '.join(documents.contents)} (about the promises of the release itself)"
             rebuilt = Rebuilt(not_checked=(said,))
+    rebuilt = rebuilt.beside(reopened.checks)
     grounds = replace(
         reopened.grounds,
         stated=(*reopened.grounds.stated, *stated, *rebuilt.stated),
@@ -175,7 +176,7 @@ def _audit_reopened(
 
 
 def _judge_by_rules(examined: Examined, knowledge: Knowledge, reopened: Reopened, private: str | Path | None) -> Audit:
-    """The audit with verdicts about somebody who uses rules; those about a stronger attacker are measured."""
+    """The audit with verdicts about someone who uses rules; those about a stronger attacker are measured."""
     kinds = sort_into_kinds(knowledge, reopened.data)
     record_of_row = None
     if private is not None and has_record_map(Path(private)):

@@ -103,7 +103,7 @@ def explain_damage(what: str) -> DataError:
 
 
 def explain_change(what: str) -> DataError:
-    """The error for a release folder that says what no release says: somebody changed it."""
+    """The error for a release folder that says what no release says: someone changed it."""
     return DataError(f"{what}. The release was changed: get it again.")
 
 

@@ -71,18 +71,20 @@ from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Exact, OptionalExact, Values, Whole
 from lookalike.data.release import FORMS, Bucketized, Grouped, Matched, Perturbed, RecordMap, Release
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported, quoted
 from lookalike.files.tables.formats import FORMATS, Asked, Format, register_format
 from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 from lookalike.models import MODELS
-from lookalike.models.shared.exposures import column_text, describe_reader, highest_beliefs, lowest_beliefs
+from lookalike.models.shared.exposures import highest_beliefs, lowest_beliefs
 from lookalike.models.shared.model import WrittenModel, example_of, read_model
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 __all__ = [
     "ALGORITHMS",
+    "ANY_RELEASE",
     "ATTACKS",
     "DOMAINS",
     "EVERY_MODEL",
@@ -137,10 +139,10 @@ __all__ = [
     "Values",
     "Whereabouts",
     "Whole",
+    "Wording",
     "WrittenAttack",
     "WrittenMetric",
     "WrittenModel",
-    "column_text",
     "highest_beliefs",
     "honest_guesses",
     "load_guests",
@@ -152,7 +154,6 @@ __all__ = [
     "register_format",
     "register_metric",
     "register_model",
-    "describe_reader",
     "score_guesses",
 ]
 
@@ -208,7 +209,7 @@ def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
 
 
 def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) -> None:
-    """Refuse a class without a name of its own, or without what the contract asks for; guard any other."""
+    """Refuse a class without its own name, or without what the contract asks for; guard any other."""
     name = getattr(kind, "name", None)
     if not isinstance(kind, type):
         raise RecipeError(f"{kind!r} cannot be registered: it is no class. Register the class, not an object of it.")

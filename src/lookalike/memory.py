@@ -24,10 +24,10 @@ _UNLIMITED = 1 << 60
 
 
 def estimate_bytes(n_rows: int, n_columns: int, *, own_rows: bool = False) -> int:
-    """Bytes beyond what is held when a table has been read; `own_rows`: every row is published with extents of its own.
+    """Bytes beyond what is held when a table has been read; `own_rows`: every row is published with its own extents.
 
     Measured on census tables with 8 columns, then rounded down: by mondrian, from 100,000 to 300,000 records, 495 bytes
-    for each record more; by ring, 100,000 records took about 1,200 bytes a record more than a small table.
+    for each record more; by ring, 100,000 records took about 1,200 bytes per record more than a small table.
     """
     return n_rows * ((_WITH_EXTENTS if own_rows else _PER_CELL) * n_columns + _PER_ROW)
 
@@ -69,7 +69,7 @@ def _format_bytes(n_bytes: int) -> str:
 
 
 def _of_group(root: Path) -> int | None:
-    """What the control group, and those it lies in, still allow (version 2, then version 1)."""
+    """What the control group, and those it is in, still allow (version 2, then version 1)."""
     figures = []
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, path = (*line.split(":", 2), "", "")[:3]

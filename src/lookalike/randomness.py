@@ -1,7 +1,7 @@
 """Randomness that an adversary cannot predict: the ChaCha20 stream cipher, keyed by the operating system.
 
 Row order and every random choice of a release come from here. A seed exists only to repeat a run (tests, papers);
-whoever knows it can undo the shuffling, so it is never written into a release.
+anyone who knows it can undo the shuffling, so it is never written into a release.
 Independent parts take `child` streams named by a label, so results do not depend on threads or on the order of work.
 """
 
@@ -46,7 +46,7 @@ class Randomness:
         return Randomness(_key=_digest(self._key, *(repr(part).encode() for part in parts)))
 
     def __reduce__(self) -> tuple[Callable[[bytes], Randomness], tuple[bytes]]:
-        """A copy in another process starts the stream anew; take a child there. Whoever reads it has the secret."""
+        """A copy in another process starts the stream anew; take a child there. Anyone who reads it has the secret."""
         return _from_key, (self._key,)
 
     def words(self, count: int) -> NDArray[np.uint64]:

@@ -7,6 +7,7 @@ la.apply_scheme("february.csv", "scheme.yaml", suppress=0.02).write("february")
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +21,8 @@ from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.data.scheme import Scheme
+from lookalike.data.statement import Statement
 from lookalike.errors import RecipeError
-from lookalike.files.releases.describe import check_titles
 from lookalike.files.schemes import read_scheme
 from lookalike.files.tables import find_library, read_columns
 from lookalike.pipeline.arguments import explain_arguments
@@ -56,6 +57,12 @@ def apply_scheme(
     seed: int | None = None,
     title: str | None = None,
     recipient: str | None = None,
+    purpose: str | None = None,
+    legal_basis: str | None = None,
+    review_date: str | datetime.date | None = None,
+    contact: str | None = None,
+    population: int | None = None,
+    date: str | datetime.date | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     after: Iterable[Earlier] | Earlier = (),
@@ -72,9 +79,18 @@ def apply_scheme(
     are published in outer cells; `notes` count them. `model` replaces the promises of the scheme, `adversary` whom they
     hold against. `carry_anyway` names carried columns whose values nobody outside knows. All other arguments are
     those of `publish`; a `series` with `mode="frozen"` publishes the same people again and again in these cells, and
-    lets rows wait that would give somebody away.
+    lets rows wait that would give someone away.
     """
-    check_titles(title=title, recipient=recipient)
+    stated = Statement.of(
+        title=title,
+        recipient=recipient,
+        purpose=purpose,
+        legal_basis=legal_basis,
+        review_date=review_date,
+        contact=contact,
+        population=population,
+        date=date,
+    )
     given = scheme if isinstance(scheme, Scheme) else read_scheme(scheme)
     promises = parse_promises(model) or parse_promises(given.promises)
     if not promises:
@@ -107,8 +123,8 @@ def apply_scheme(
     with watch.step("encode"):
         recipe = recipe if asked is None else asked.choose_method(recipe)
         prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
-    named = title or "Anonymised table"
-    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
+    stated |= recipe.schema.report
+    publication = publish_whole(prepared, read, asked, goes_to, stated, watch, progress, reading)
     publication = replace(publication, library=find_library(table))
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)

@@ -59,6 +59,12 @@ def open_table(
         where = source or str(table)
         check_missing(entries, frame.columns, where)
         return SparkBackend(frame, is_text=is_text, missing=entries, date_formats=formats, source=where)
+    if not hasattr(table, "sparkSession"):
+        raise RecipeError(
+            f"Spark reads files, tables of a catalog and its own data frames, and this is a {type(table).__name__} in "
+            "memory. Write it to a Parquet file and name that, or leave out the back end (part_rows= publishes in "
+            "parts here)."
+        )
     if reading:
         raise RecipeError(f"{', '.join(reading)}: this is for files, and a data frame was given. Leave it out.")
     where = source or THE_TABLE

@@ -1,6 +1,7 @@
 """Texts from elsewhere, read within bounds: small files, YAML and JSON.
 
-Whoever sends a schema or a release may send a device that never ends, a pipe that nobody fills, brackets a million deep
+Anyone who sends a schema or a release may send a device that never ends, a pipe that nobody fills, brackets a million
+deep
 or a few lines of YAML that unfold to more than any memory holds. Here such things become the errors that callers expect
 of a bad file anyway (`OSError`, `UnicodeDecodeError`, `ValueError`), soon and with a short text.
 """

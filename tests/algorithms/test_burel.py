@@ -56,7 +56,7 @@ def test_example_one_of_the_paper() -> None:
     """Six values once each, beta 1: two per bucket and two groups of three keep the promise, but fill the bucket.
 
     The example says that such a partition keeps beta-likeness, not that the dynamic program returns it: it asks for
-    less than the bound, so every value has a bucket of its own, and there is one group.
+    less than the bound, so every value has its own bucket, and there is one group.
     """
     counts, ceilings = np.array([1] * 6), ceilings_for([1] * 6, "beta-likeness:1")
     assert ceilings == [Fraction(1, 3)] * 6
@@ -245,7 +245,7 @@ def test_numbers_stand_by_size_on_the_curve_and_missing_ones_at_the_far_end() ->
 
 
 def test_a_taxonomy_orders_the_axis() -> None:
-    """By name flu stands between burn and gash; under its node it stands after both."""
+    """By name flu is between burn and gash; under its node it is after both."""
     columns = (
         column_of("x", ["burn", "flu", "gash"], ValueType.STRING),
         column_of("s", ["a", "b", "a"], ValueType.STRING),

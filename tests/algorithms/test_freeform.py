@@ -128,7 +128,7 @@ def test_stuck_slots_are_repaired() -> None:
 
 
 def withstands(edges: np.ndarray, known: dict[int, int]) -> bool:
-    """Whether somebody who knows the slots of some vertices still has degree - |known| ways for each of the others.
+    """Whether someone who knows the slots of some vertices still has degree - |known| ways for each of the others.
 
     That is so if what is left of a regular graph [vertices, degree] without the known pairs still holds a regular graph
     of degree - |known|. Symmetric graphs always do; others need not.

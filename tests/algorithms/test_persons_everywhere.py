@@ -43,7 +43,7 @@ SERVING = {"groups", "mondrian", "mondrian-strict", "anatomy"}
 
 
 def draw_visits(shape: str, n_persons: int = 30, seed: int = 0) -> Microdata:
-    """Visits: quasi-identifiers constant or not; somebody with half of the rows; sorted by person; one person."""
+    """Visits: quasi-identifiers constant or not; someone with half of the rows; sorted by person; one person."""
     rng = np.random.default_rng([seed, n_persons, *shape.encode()])
     if shape == "alone":
         owners = np.zeros(12, dtype=np.int32)
@@ -206,7 +206,7 @@ def test_a_person_column_without_repeats_changes_no_byte(name: str) -> None:
 
 @pytest.mark.parametrize("keep", ["first", "last", "random"])
 def test_one_row_per_person_serves_what_rows_are_served(keep: str) -> None:
-    """Promises about values against somebody who knows the method, and about distributions."""
+    """Promises about values against someone who knows the method, and about distributions."""
     data = draw_visits("varying", 40)
     for name, model in (("groups", "l-diversity:2"), ("anatomy", "l-diversity:2"), ("mondrian", "t-closeness:0.9")):
         adversary = "knows-method" if keep == "random" and name != "mondrian" else "reads-release"

@@ -56,7 +56,7 @@ def published(bounds: Bounds, keeps: list[int]) -> np.ndarray:
 
 
 def largest_posterior(bounds: Bounds, keeps: list[int]) -> Fraction:
-    """The largest belief over its ceiling, by Bayes over the whole matrix."""
+    """The highest certainty over its ceiling, by Bayes over the whole matrix."""
     weights = matrix(bounds, keeps).weights
     worst = Fraction(0)
     for row in bounds.values:
@@ -102,7 +102,7 @@ def test_fifty_values_in_arithmetic_progression(beta: int, least: float, most: f
 
 
 def test_a_frequent_value_would_make_others_negative_and_break_the_bound() -> None:
-    """Without the fix alpha falls below 0 and the belief in the third value reaches 3.46 times its ceiling."""
+    """Without the fix alpha falls below 0 and the certainty in the third value reaches 3.46 times its ceiling."""
     bounds = bounds_of([900, 50, 50])
     gammas = bounds.gammas()
     assert rounded(gammas) == [21.357412, 2.111111, 2.111111]
@@ -197,8 +197,8 @@ def test_the_formula_alone_keeps_nearly_all_of_what_it_gives(counts: list[int], 
         ([7], BetaLikeness(1), "two sensitive values"),
         ([5, 0, 0], BetaLikeness(1), "two sensitive values"),
         ([50, 50], BetaLikeness(3, bound="basic"), "nothing to redraw"),
-        ([1, 1, 1], LDiversity(3), "no more belief than its share"),
-        ([50, 50], FPrivacy(theta=1, base=0), "no more belief than its share"),
+        ([1, 1, 1], LDiversity(3), "no more certainty than its share"),
+        ([50, 50], FPrivacy(theta=1, base=0), "no more certainty than its share"),
     ],
 )
 def test_degenerate_inputs_are_refused(counts: list[int], model: BetaLikeness, reason: str) -> None:
@@ -301,7 +301,7 @@ def test_the_release_is_audited_whatever_the_kappa() -> None:
 
 
 def beliefs_given_counts(counts: tuple[int, ...], weights: np.ndarray) -> dict[int, Fraction]:
-    """The largest belief in each value about one person, over everything that can be published, to a reader for whom
+    """The highest certainty in each value about one person, over everything that can be published, to a reader for whom
     every order of the values is equally likely: Bayes, exactly."""
     values = [value for value, count in enumerate(counts) for _ in range(count)]
     worlds = sorted(set(permutations(values)))

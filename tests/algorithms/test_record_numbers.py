@@ -45,7 +45,7 @@ from tests.worlds import NUMBERS, Path, Tape, all_orders, orders_within_values, 
 
 RENUMBERED: Path = ("record numbers",)
 Order = Callable[[str, Sequence[int]], list[int]]
-"""The persons in the order in which they stand in the file."""
+"""The persons in the order in which they are in the file."""
 ORDERS: dict[str, Order] = {
     "by value": lambda world, points: sorted(range(len(world)), key=lambda person: world[person]),
     "by value, falling": lambda world, points: sorted(range(len(world)), key=lambda person: world[person])[::-1],
@@ -209,7 +209,7 @@ def in_input_order(self: Method, *arguments: Any) -> Any:
 
 @pytest.mark.parametrize("method", [Groups(mode="strict"), Heterogeneous(part=1), Freeform(matcher="greedy")], ids=str)
 def test_numbers_in_input_order_would_break_the_promise(method: Method, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test can fail: without new numbers a file sorted by value gives somebody away."""
+    """The test can fail: without new numbers per file sorted by value gives someone away."""
     requirement, values = (K2, "abcd") if isinstance(method, Freeform) else (ell(2, 3), "aabc")
     monkeypatch.setattr(Method, "anonymize", in_input_order)
     posteriors = posteriors_of_a_file(method, requirement, values, [0, 1, 1, 2], ORDERS["by value"], {})
@@ -258,7 +258,7 @@ AGES = np.random.default_rng(1).integers(0, 12, 1000).tolist()
 
 
 def lasting_guess(publish: Callable[[Microdata, int], tuple[Any, RecordMap]], n_releases: int) -> tuple[float, float]:
-    """How often a guess learnt from earlier releases is right, and its standard error.
+    """How often a guess learned from earlier releases is right, and its standard error.
 
     The guess: who of two persons in a group has which value, given both ages and both values. All groups of a release
     may be right or wrong together, so every release counts once.

@@ -40,7 +40,7 @@ def test_a_refused_split_tells_no_more_than_theorem_five_says(
 
 
 def test_halves_below_l_are_not_even_considered() -> None:
-    """Trap 1: with children of 3 and 2 the belief would be 1/2."""
+    """Trap 1: with children of 3 and 2 the certainty would be 1/2."""
     assert set(halving_beliefs(3, 5, 1)) == {Fraction(1, 5)}
     assert halving_beliefs(3, 5, 1, least=1)[3:] == [Fraction(1, 2)] * 2
 

@@ -65,19 +65,20 @@ def test_an_open_release_draws_the_same(form: str, tmp_path: Path) -> None:
     assert lookalike.open_release(folder).sample(1)[0].to_pandas().shape == (12, 8)
 
 
-def test_cells_are_drawn_evenly_over_what_they_may_hide(folder: Path) -> None:
-    """The first group has ages from 28 to 41 and four workplaces of which one is missing."""
-    worlds = lookalike.sample(folder, worlds=400, seed=2)
+def test_cells_are_drawn_by_what_is_certain(folder: Path) -> None:
+    """The first group has ages from 28 to 41 and four workplaces of which one is missing: one of each for certain."""
+    worlds = lookalike.sample(folder, worlds=150, seed=2)
     published = pl.read_csv(folder / "release.csv", infer_schema=False)
     rows = np.flatnonzero((published["age"] == "28..41").to_numpy())
     ages = np.concatenate([frame["age"].gather(rows).to_numpy() for frame in worlds])
     counts = np.bincount(ages - 28)
     assert len(counts) == 14
-    assert (abs(counts - len(ages) / 14) < 5 * (len(ages) / 14) ** 0.5).all()
+    assert counts.min() > 0
+    assert min(counts[0], counts[-1]) > 0.8 * len(ages) / len(rows)
     jobs = pl.concat([frame["work, class"].gather(rows) for frame in worlds])
     shares = dict(jobs.value_counts().iter_rows())
     assert set(shares) == {"Private", "Federal", "Local", None}
-    assert all(abs(count - len(jobs) / 4) < 5 * (len(jobs) / 4) ** 0.5 for count in shares.values())
+    assert all(abs(count - len(jobs) / 4) < 0.25 * len(jobs) / 4 for count in shares.values())
 
 
 def test_made_up_records_are_left_out_and_it_is_said(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_everything_else_is_refused(sql: str) -> None:
 
 
 def test_other_mistakes_are_named(release: la.PublishedRelease) -> None:
-    with pytest.raises(la.RecipeError, match="must stand in GROUP BY"):
+    with pytest.raises(la.RecipeError, match="must be in GROUP BY"):
         release.query("SELECT COUNT(*), age")
     with pytest.raises(la.RecipeError, match="a column twice"):
         release.query("SELECT COUNT(*) GROUP BY age, AGE")

@@ -57,6 +57,6 @@ def target_of(form: str, data: Microdata, rng: np.random.Generator, size: int = 
         randomizer = mixing_matrix(N_VALUES, keep=5, total=10)
         return Target(release=perturbed(rng, data, [randomizer], order), original=data)
     members = [np.flatnonzero(groups == group) for group in groups]
-    # Every row has cells of its own: those of its group and one more record.
+    # Every row has its own cells: those of its group and one more record.
     slots = [[*mine, (record + 1) % data.n_rows] for record, mine in enumerate(members)]
     return Target(release=matched(data, slots, np.arange(data.n_rows), order)[0], original=data)

@@ -1,4 +1,4 @@
-"""Small targets for attacks: tables and releases whose beliefs can be worked out by hand."""
+"""Small targets for attacks: tables and releases whose probabilities can be worked out by hand."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SQUARE = number_table([[1, 1], [1, 2], [2, 1], [2, 2]], [0, 1, 1, 2])
 
 
 def test_two_groupings_that_cross() -> None:
-    """Rows and columns of a square with the values a b / b c: whoever has b is settled by the crossing."""
+    """Rows and columns of a square with the values a b / b c: anyone who has b is settled by the crossing."""
     data = SQUARE
     first, other = in_groups(data, [0, 0, 1, 1]), grouped(data, [0, 1, 0, 1], np.arange(4))
     beliefs, n_torn = combine_beliefs(

@@ -14,8 +14,8 @@ def test_a_group_of_one_value_is_homogeneous() -> None:
     assert finding.n_affected == 3
     assert finding.score is not None
     assert (finding.score.n_right, finding.score.n_guesses) == (3, 3)
-    assert finding.figures["highest belief"] == 1
-    assert finding.figures["mean highest belief"] == pytest.approx((3 + 5 * 3 / 5) / 8)
+    assert finding.figures["highest certainty"] == 1
+    assert finding.figures["mean highest certainty"] == pytest.approx((3 + 5 * 3 / 5) / 8)
     assert "3 of 8 persons" in finding.sentence
 
 

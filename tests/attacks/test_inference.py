@@ -32,7 +32,7 @@ def guesses(aim: Target, ages: list[int]) -> list[int]:
 
 
 def test_the_reader_sums_over_all_classes_that_hold_the_person() -> None:
-    # Ages 0..5 and 3..8: whoever is 3 to 5 fits both, and the value 1 is most frequent in the two together.
+    # Ages 0..5 and 3..8: anyone who is 3 to 5 fits both, and the value 1 is most frequent in the two together.
     aim = in_groups(table([0, 1, 5, 3, 4, 8], [0, 0, 1, 1, 1, 2]), [0, 0, 0, 1, 1, 1])
     assert guesses(aim, [0]) == [0]
     codes = {age: code for code, age in enumerate([0, 1, 3, 4, 5, 8])}
@@ -209,3 +209,17 @@ def test_what_earlier_attacks_learned_is_used_again() -> None:
     found = attacked("inference:attacker=naive-bayes", aim).residual
     assert found is not None
     assert found.kind == "naive-bayes"
+
+
+def test_learners_that_weigh_too_many_values_are_tried_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records times values of a salary to the cent would fill the memory of a machine."""
+    aim = unchanged()
+    fitted: list[str] = []
+    for name in ("naive_bayes.NaiveBayesAttack", "learner.LearnerAttack", "definetti.DeFinettiAttack"):
+        kind = f"lookalike.attacks.{name}"
+        monkeypatch.setattr(f"{kind}.most_cells", aim.original.n_rows)
+        monkeypatch.setattr(f"{kind}.fit", lambda self, *_: fitted.append(self.name))
+    (found,) = parse_attack("inference").run(aim, Randomness(1), silent)
+    assert found.residual is not None
+    assert found.residual.kind == READER
+    assert fitted == []

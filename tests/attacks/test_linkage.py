@@ -31,7 +31,7 @@ def test_risks_of_classes_of_four_and_two() -> None:
     assert figures["highest journalist risk"] == 1 / 2
     assert figures["unique in the release"] == 0
     assert figures["unique in the original"] == pytest.approx(4 / 6)
-    assert "2 of 6 persons" in finding.sentence
+    assert "2 of 6 people" in finding.sentence
 
 
 def test_the_exposure_is_read_by_models_about_identity() -> None:

@@ -165,7 +165,7 @@ def test_sampling_agrees_with_the_formula(p: str) -> None:
 
 
 def test_many_values_are_no_worse_than_two() -> None:
-    """One value m times, the rest unique: the belief in it is that of the binary case."""
+    """One value m times, the rest unique: the certainty in it is that of the binary case."""
     replay = replay_of(GreedyGrouping(), "aaabcdefg", "l-diversity:3")
     rows = np.array([[0], [0], [0], [1], [2], [3], [4], [5], [6]], dtype=np.int32)
     kinds = np.array([0, 0, 0, 1, 2, 3, 4, 5, 6])
@@ -241,7 +241,7 @@ PLANTED = ("aabc" + "bbca" + "ccde" + "ddab" + "eeda") * 20
 @pytest.mark.parametrize("recode", ["generalise", "permute"])
 @pytest.mark.parametrize("order", ["lexicographic", "hilbert"])
 def test_greedy_groups_give_values_away(recode: str, order: str) -> None:
-    """Two of a kind come first in every group: whoever knows the method is certain about half of the records."""
+    """Two of a kind come first in every group: anyone who knows the method is certain about half of the records."""
     data = tiny_table(PLANTED, [*range(len(PLANTED))])
     target = target_of(data, GreedyGrouping(recode=recode, order=order), "l-diversity:2")
     finding = attacked(target)

@@ -23,7 +23,7 @@ from tests.audit.making import grouped, matched, moved, number_table, random_gro
 
 LONG = {"sweeps": 30_000}
 ERROR = 0.02
-"""Five standard errors of a belief of 1/2 on a small graph, with that many sweeps."""
+"""Five standard errors of a certainty of 1/2 on a small graph, with that many sweeps."""
 
 
 def attacked(attack: PossibleWorlds, target: Target, seed: int = 1) -> Finding:

@@ -23,7 +23,7 @@ def test_the_beliefs_of_an_attacker_are_compared_with_the_promise(target: Target
     (attacked,) = found.made
     assert attacked.finding.attack.startswith("corruption")
     assert attacked.kept == {"s=l-diversity:2": ("l 1", False)}
-    assert "Against these beliefs the release does not keep s=l-diversity:2 (reached l 1)." in str(found)
+    assert "Against these probabilities the release does not keep s=l-diversity:2 (reached l 1)." in str(found)
     (plain,) = found.to_plain()["attacks"]
     assert plain["promises"] == {"s=l-diversity:2": {"reached": "l 1", "kept": False}}
 

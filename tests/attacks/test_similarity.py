@@ -50,8 +50,8 @@ def released(data: Microdata, groups: Any, promise: str | None = None) -> Target
 def test_three_diseases_of_the_nerves() -> None:
     """Three different values, one kind: the kind is certain."""
     finding = attacked("similarity", released(patients(NERVOUS + CIRCULATORY), [0, 0, 0, 1, 1, 1], "l-diversity:3"))
-    assert finding.figures["highest belief in a value"] == pytest.approx(1 / 3)
-    assert finding.figures["highest belief, level 1"] == pytest.approx(1)
+    assert finding.figures["highest certainty in a value"] == pytest.approx(1 / 3)
+    assert finding.figures["highest certainty, level 1"] == pytest.approx(1)
     assert finding.figures["highest gain (beta), level 1"] == pytest.approx(1)
     assert finding.n_affected == 6
     assert finding.score is not None
@@ -82,12 +82,12 @@ def test_the_worst_level_is_reported_and_one_can_be_asked_for() -> None:
     data = patients(["migraine", "glioma", "tension", "angina"], tree)
     target = released(data, [0, 0, 1, 1])
     finding = attacked("similarity", target)
-    assert finding.figures["highest belief, level 1"] == pytest.approx(0.5)
-    assert finding.figures["highest belief, level 2"] == pytest.approx(1)
+    assert finding.figures["highest certainty, level 1"] == pytest.approx(0.5)
+    assert finding.figures["highest certainty, level 2"] == pytest.approx(1)
     assert "On level 2" in finding.sentence
     asked = attacked("similarity:1", target)
     assert "On level 1" in asked.sentence
-    assert "highest belief, level 2" not in asked.figures
+    assert "highest certainty, level 2" not in asked.figures
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.audit.making import bucketized, number_table, whole_numbers
 
 
 def isolating(kind: str, aim: Target) -> tuple[int, int]:
-    """Predicates of a kind, and how many isolate somebody."""
+    """Predicates of a kind, and how many isolate someone."""
     found = attacked(f"singling-out:kind={kind}", aim).residual
     assert found is not None
     return found.n, int(found.right)
@@ -163,13 +163,13 @@ def test_a_form_without_such_predicates_is_refused() -> None:
 
 
 def test_numbers_that_only_the_control_group_has_lie_between_those_of_the_table() -> None:
-    """An age of 15 lies in the interval from 10 to 20 although nobody in the table is 15."""
+    """An age of 15 is in the interval from 10 to 20 although nobody in the table is 15."""
     aim = in_groups(table([10, 20, 30, 40], [0, 1, 0, 1]), [0, 0, 1, 1])
     asked = Table((whole_numbers("q0", [15, 25, 35, 99]), whole_numbers("s", [0, 0, 1, 1])))
     control, _ = encode_control(asked, aim.original)
     found = attacked("singling-out:kind=row", replace(aim, control=control)).residual
     assert found is not None
-    assert (found.n, found.right, found.control_right) == (2, 0, 2), "one of them lies in each interval"
+    assert (found.n, found.right, found.control_right) == (2, 0, 2), "one of them is in each interval"
 
 
 def test_the_same_seed_writes_the_same_predicates() -> None:

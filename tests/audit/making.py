@@ -168,7 +168,7 @@ def moved(release: Any, rows: Any) -> Any:
 
 
 def as_matched(release: Grouped) -> Matched:
-    """The same rows, said to have ranges of their own."""
+    """The same rows, said to have their own ranges."""
     return Matched(
         domains=release.domains,
         extents=tuple(taken(extents, release.group_of_row) for extents in release.extents),

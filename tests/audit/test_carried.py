@@ -67,7 +67,7 @@ def released(draw: st.DrawFn, forms: tuple[str, ...] = ("grouped", "matched", "b
 
 
 def units_by_hand(data: Any, release: Any, graph: Any, places: list[int]) -> list[list[int]]:
-    """The rows that each class is left with for somebody who knows these carried columns; matched: each record."""
+    """The rows that each class is left with for someone who knows these carried columns; matched: each record."""
     own = [tuple(release.carried[row, places].tolist()) for row in range(len(release.sensitive))]
     if isinstance(release, Matched):
         ends = graph.starts.tolist()

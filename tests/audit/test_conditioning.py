@@ -207,7 +207,7 @@ def test_impossible_assignments_are_removed(made: Any) -> None:
 
 
 def scaled(beliefs: dict[int, Fraction]) -> dict[int, int]:
-    """The same beliefs as whole numbers."""
+    """The same probabilities as whole numbers."""
     common = np.lcm.reduce([belief.denominator for belief in beliefs.values()])
     return {value: int(belief * int(common)) for value, belief in beliefs.items()}
 

@@ -100,7 +100,7 @@ def assert_alike(found, wanted):
 
 
 def ages_apart(data, part_of_record):
-    """The same table with ages of their own for every part, so that no published class is in two of them."""
+    """The same table with their own ages for every part, so that no published class is in two of them."""
     ages = data.quasi[:, 0] * (int(part_of_record.max()) + 1) + part_of_record
     columns = np.column_stack((ages, data.quasi[:, 1]))
     return number_table(columns, data.sensitive[:, 0])

@@ -173,7 +173,7 @@ def test_values_that_contradict_each_other_are_found() -> None:
 
 
 def test_a_class_that_holds_another_adds_nothing() -> None:
-    """Release 2 has one class for all; only the classes of release 1 count, so its beliefs stay."""
+    """Release 2 has one class for all; only the classes of release 1 count, so its probabilities stay."""
     paths, published, bounds = read([0, 0, 1, 1], [0, 0, 0, 0], values=(0, 1, 0, 0))
     which = np.arange(len(paths.sizes))
     weights, totals = multiply(paths, published, bounds, which, None)

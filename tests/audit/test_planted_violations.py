@@ -355,7 +355,7 @@ class TestPerturbed:
         assert audit.verdicts[0].failing_units == 12
 
     def test_what_a_row_carries_gives_its_value_away(self):
-        """Whoever finds the row reads the carried column; here it is a copy of what is to be hidden."""
+        """Anyone who finds the row reads the carried column; here it is a copy of what is to be hidden."""
         rng = np.random.default_rng(8)
         data = mixed_table(rng, 300)
         copied = replace(data, carried=data.sensitive % 3)

@@ -72,7 +72,7 @@ def test_one_who_leaves_is_found_by_subtraction_too() -> None:
 
 
 def exact_beliefs(releases: list[list[int]], values: list[int]) -> Fraction:
-    """The greatest belief in a value of anybody, over all tables that fit these releases."""
+    """The greatest certainty in a value of anybody, over all tables that fit these releases."""
 
     def shown(table: tuple[int, ...]) -> list[Counter[tuple[int, int]]]:
         return [
@@ -89,13 +89,15 @@ def exact_beliefs(releases: list[list[int]], values: list[int]) -> Fraction:
 
 
 def test_overlapping_groups_of_which_no_numbers_follow_are_held_to_all_tables_that_fit() -> None:
-    """Multiplied beliefs stay at 1/2 here, and the exact one is 4/5: groups of two releases overlap without nesting."""
+    """Multiplied probabilities stay at 1/2 here, and the exact one is 4/5: groups of two releases overlap without
+    nesting.
+    """
     values = [0, 2, 2, 0, 3, 3, 2, 0, 3]
     groups = [[ABSENT, ABSENT, 1, 1, 2, 0, 0, 2, ABSENT], [ABSENT, 0, ABSENT, 1, ABSENT, 0, 1, 0, 1]]
     assert exact_beliefs([one[1:] for one in groups], values[1:]) == Fraction(4, 5)
     found = held(*(release(str(number), one, values, "l-diversity:2") for number, one in enumerate(groups)))
     assert not found.passed
-    # Of numbers that follow, the belief is exact and no bound is needed: the same groups again pass.
+    # Of numbers that follow, the certainty is exact and no bound is needed: the same groups again pass.
     again = [0, 1, 2, 3]
     same = held(
         release("first", [0, 0, 1, 1], again, "l-diversity:2"), release("second", [0, 0, 1, 1], again, "l-diversity:2")

@@ -1,4 +1,4 @@
-"""Coarsening: every value lies in the block that it is published as, blocks do not overlap, and say where they end."""
+"""Coarsening: every value is in the block that it is published as, blocks do not overlap, and say where they end."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_every_number_lies_in_its_block_and_in_no_other(data: st.DataObject, rul
         assert label is not None
         holding = [text for text in domain.texts if inside(text, Fraction(str(value)))]
         assert holding == [label]
-    # Blocks stand in the order of their values, and somebody without the original finds the same order.
+    # Blocks are in the order of their values, and someone without the original finds the same order.
     ranks = [domain.texts.index(label) for _, label in sorted(zip(values, read, strict=True))]  # type: ignore[type-var]
     assert ranks == sorted(ranks)
     assert Coarsening("x", rule).sort_labels(sorted(domain.texts)) == list(domain.texts)

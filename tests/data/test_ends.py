@@ -235,9 +235,9 @@ def test_a_reader_finds_a_step_that_gives_the_same_ends(points: list[float], siz
     [("groups:mode=strict", "l-diversity:2"), ("mondrian", "l-diversity:2"), ("freeform", "k-anonymity:2")],
 )
 def test_who_knows_the_method_learns_no_more_from_rounded_ends(name: str, model: str) -> None:
-    """Of every release with rounded ends: no belief exceeds the largest belief of the releases with exact ends.
+    """Of every release with rounded ends: no certainty exceeds the highest certainty of the releases with exact ends.
 
-    World by world: what somebody who knows the method believes is a mean over the exact releases that give this one.
+    World by world: what someone who knows the method believes is a mean over the exact releases that give this one.
     """
     data = tiny_table("ppnnqq", [103, 517, 1011, 1498, 2007, 2503])
     algorithm = parse_algorithm(name)

@@ -1,4 +1,4 @@
-"""Families: members are loaded when asked for, and guests stand beside them."""
+"""Families: members are loaded when asked for, and guests are beside them."""
 
 from __future__ import annotations
 

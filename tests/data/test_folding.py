@@ -53,7 +53,7 @@ def cells_of(table: Table, name: str) -> list[object]:
     by_column=st.booleans(),
 )
 def test_every_rule_person_by_person(rows: list[tuple[int, int | None, int]], rule: str, by_column: bool) -> None:
-    # Somebody has a 2, so that it can be asked for.
+    # Someone has a 2, so that it can be asked for.
     rows = [*rows, (9, 2, 0)]
     table = Table(
         (

@@ -48,7 +48,7 @@ def anchor_of(heading: str) -> str:
 
 
 def sections_of(page: Path) -> dict[str, str]:
-    """What stands below each heading of the second level, examples included."""
+    """What is below each heading of the second level, examples included."""
     parts = re.split(r"^## (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
 

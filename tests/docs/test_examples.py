@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -35,6 +36,19 @@ from tests.docs.pages import (
 )
 
 
+def draw_visits(path: Path) -> None:
+    """A table of the shape of that in the tutorial about persons, which needs a network to get."""
+    rng, rows = random.Random(3), ["person,year,age,sex,site,health,visits"]
+    for person in range(240):
+        age, sex, site = rng.randint(0, 60), rng.choice(["male", "female"]), f"site {rng.randint(1, 6)}"
+        health = rng.choices(["excellent", "good", "fair", "poor"], [54, 36, 8, 2])[0]
+        for year in range(1, rng.choice([3, 3, 5]) + 1):
+            rows.append(
+                f"{person + 1000},{year},{age + year},{sex},{site},{health},{min(rng.expovariate(0.4) // 1, 20):.0f}"
+            )
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
 def runs(page: Path) -> bool:
     if name_of(page) == "docs/spark.md":
         return False  # on a cluster, by tests/pipeline/backends/test_page.py
@@ -51,6 +65,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registries: None) ->
 @pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name_of)
 def test_what_a_page_shows_works(page: Path, folder: Path) -> None:
     names: dict[str, Any] = {"__name__": "__docs__"}
+    if name_of(page) == "docs/tutorials/persons.md":
+        draw_visits(folder / "visits.csv")
     for block in blocks_of(page):
         where = f"{name_of(page)}, line {block.line}"
         if block.file:
@@ -111,7 +127,7 @@ def shell(command: str) -> Done:
 
 
 def shows(output: str, expected: str) -> bool:
-    """Whether the parts between dots stand in the output, one after the other, whatever the spacing."""
+    """Whether the parts between dots are in the output, one after the other, whatever the spacing."""
     rest = " ".join(output.split())
     for part in (" ".join(part.split()) for part in expected.split("...")):
         if part not in rest:

@@ -13,6 +13,7 @@ import pytest
 from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS
 from lookalike.attacks import ATTACKS
 from lookalike.evaluation import charts
+from lookalike.samples import hospital
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -24,6 +25,7 @@ def scripts() -> Iterator[dict[str, ModuleType]]:
         yield {
             "algorithms": importlib.import_module("make_algorithm_pictures"),
             "attacks": importlib.import_module("make_attack_pictures"),
+            "twelve": importlib.import_module("twelve"),
             "diagrams": importlib.import_module("make_diagrams"),
         }
 
@@ -50,6 +52,47 @@ def test_pictures_say_what_the_methods_do(kind: str, name: str, scripts: dict[st
     drawn = ElementTree.fromstring(charts.svg(scripts[kind].picture(name)))
     kept = ElementTree.parse(DOCS / kind / f"{name}.svg").getroot()
     assert list(drawn.itertext()) == list(kept.itertext()), f"run python docs/make_{kind[:-1]}_pictures.py"
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS, "mst"])
+def test_every_method_is_shown_on_the_same_twelve_people(name: str, scripts: dict[str, ModuleType]) -> None:
+    twelve = scripts["twelve"]
+    page = (DOCS / "algorithms" / f"{name}.md").read_text("utf-8")
+    shown = page.partition(twelve.BEGIN)[2].partition(twelve.END)[0]
+    people = ["| " + " | ".join(map(str, person)) + " | " for person in twelve.PEOPLE]
+    rows = [line for line in shown.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(people)
+    assert all(row.startswith(person) for row, person in zip(rows, people, strict=True))
+
+
+@pytest.mark.parametrize("name", ["mondrian", "anatomy", "perturbation"])
+def test_twelve_people_come_out_as_the_page_says(name: str, scripts: dict[str, ModuleType]) -> None:
+    twelve = scripts["twelve"]
+    page = (DOCS / "algorithms" / f"{name}.md").read_text("utf-8")
+    assert twelve.BEGIN + twelve.tables(name) + twelve.END in page, "run python docs/twelve.py"
+
+
+def test_the_cards_of_the_landing_page_are_six_people_of_the_sample_who_keep_the_promise() -> None:
+    before, after = (rows_of(DOCS / "assets" / f"{name}.svg") for name in ("before", "after"))
+    table = hospital(1_000)
+    sample = [
+        tuple(str([*table[name].values, "(missing)"][table[name].codes[row]]) for name in ("age", "sex", "zip code"))
+        for row in range(1_000)
+    ]
+    assert len(before) == len(after) == 6
+    assert all(sample.count(tuple(row[:3])) == 1 for row in before)
+    assert sorted(row[3] for row in before) == sorted(row[3] for row in after)
+    (cells,) = {tuple(row[:3]) for row in after}
+    low, high = map(int, cells[0].split(".."))
+    assert all(low <= int(row[0]) <= high and row[1] == cells[1] and row[2] in cells[2].split("|") for row in before)
+    assert all([row[3] for row in after].count(row[3]) <= 2 for row in after)
+
+
+def rows_of(card: Path) -> list[list[str]]:
+    """What the rows of a card say, below its header."""
+    texts = [text.text or "" for text in ElementTree.parse(card).getroot().iter() if text.tag.endswith("text")]
+    cells = texts[texts.index("diagnosis") + 1 : -1]
+    return [cells[start : start + 4] for start in range(0, len(cells), 4)]
 
 
 @pytest.mark.parametrize("name", ["packages", "publish", "forms", "audit", "parts"])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
 
 from tests.docs.pages import (
     DOCS,
+    FENCE,
     LINK,
     ROOT,
     script,
@@ -18,15 +22,39 @@ SVG = "http://www.w3.org/2000/svg"
 
 
 def test_every_page_is_on_the_map() -> None:
-    linked = {
-        (DOCS / link.partition("#")[0]).resolve() for link in LINK.findall((DOCS / "index.md").read_text("utf-8"))
-    }
-    assert set(DOCS.rglob("*.md")) - linked == {DOCS / "index.md"}
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in LINK.findall((DOCS / "map.md").read_text("utf-8"))}
+    assert set(DOCS.rglob("*.md")) - linked == {DOCS / "map.md"}
+    assert {ROOT / file for file in script("site_pages").ELSEWHERE} <= linked
 
 
 def test_the_site_lists_every_page_once_and_nothing_else() -> None:
     listed = list(pages_in(site_settings()["nav"]))
-    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+    pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")]
+    assert sorted(listed) == sorted([*pages, *script("site_pages").ELSEWHERE.values()])
+
+
+def test_files_from_elsewhere_are_on_the_site_with_links_that_lead_somewhere() -> None:
+    hook = script("site_pages")
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} | set(hook.ELSEWHERE.values())
+    for file, page in hook.ELSEWHERE.items():
+        text = hook.page_of(file)
+        assert text.startswith("# ")
+        links = [link.partition("#")[0] for link in LINK.findall(FENCE.sub("", text)) if not re.match(r"\w+:", link)]
+        at = PurePosixPath(page).parent
+        found = {posixpath.normpath(at / link) for link in links if link}
+        assert [link for link in sorted(found - pages) if not (DOCS / link).is_file()] == [], file
+
+
+def test_links_out_of_the_documents_lead_to_the_pages_of_the_site() -> None:
+    moved = script("site_pages").moved_links
+    assert moved("see [it](../CHANGELOG.md#020)", "docs", "map.md") == "see [it](changelog.md#020)"
+    wanted = "[one](../notebooks/analyst.md)"
+    assert moved("[one](../../notebooks/analyst.ipynb)", "docs/tutorials", "tutorials/recipient.md") == wanted
+    assert moved("[two](docs/audit.md)", "", "security.md") == "[two](audit.md)"
+    assert (
+        moved("[three](LICENSE), [four](https://example.org)", "", "security.md")
+        == "three, [four](https://example.org)"
+    )
 
 
 def test_the_site_needs_no_network_and_hides_no_warning() -> None:
@@ -42,12 +70,25 @@ def test_the_site_needs_no_network_and_hides_no_warning() -> None:
     assert any("iframe-worker" in file for file in settings["extra"]["polyfills"])
 
 
+def test_terms_of_the_glossary_are_linked_once_a_page() -> None:
+    hook = script("site_pages")
+    entries = re.findall(r"^\*\*([^*]+)\.\*\*", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)
+    assert {term.casefold() for term in hook.TERMS} <= {entry.casefold() for entry in entries}
+    text = (
+        "# The adversary\n\n| adversary |\n\nAn adversary and an adversary.\n\n```text\nrecord map\n```\nThe `GCP` is."
+    )
+    told = hook.linked_terms(text, "models/x.md")
+    assert told == text.replace("An adversary", "An [adversary](../glossary.md#adversary)")
+    assert hook.linked_terms("**Node.** A value.", "glossary.md") == '<a id="node"></a>**Node.** A value.'
+
+
 def site_settings() -> dict[str, Any]:
-    """Of mkdocs.yml, whose one tag names a function of the renderer."""
+    """Of mkdocs.yml, where one tag names a function of the renderer, and one takes the environment or a default."""
 
     class Settings(yaml.SafeLoader):
         pass
 
+    Settings.add_constructor("!ENV", lambda loader, node: loader.construct_sequence(node)[-1])
     Settings.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
     return dict(yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Settings))
 

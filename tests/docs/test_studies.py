@@ -75,7 +75,7 @@ def test_beliefs_about_free_are_proper(exact: ModuleType) -> None:
 
 
 def test_few_seeds_tell_more_than_all_choices(exact: ModuleType) -> None:
-    """Whoever knows the seed of strict knows who stands in which column."""
+    """Anyone who knows the seed of strict knows who is in which column."""
     beliefs = exact.Beliefs.after(exact.seeded_runs("strict", "aabbcc", ELL, [0, 1, 3, 7, 8, 20], seeds=1))
     assert beliefs.learn(ELL).worst > Fraction(1, ELL)
 

@@ -11,7 +11,7 @@ import pytest
 import lookalike
 from lookalike import errors
 from lookalike.apps.cli import main
-from lookalike.apps.cli.exits import exit_code
+from lookalike.apps.cli.exits import EXIT_CODES, exit_code
 from tests.docs.pages import (
     DOCS,
     FENCE,
@@ -62,6 +62,15 @@ def test_every_error_is_explained_with_its_exit_code() -> None:
     assert table == {kind.__name__: str(exit_code(kind("x"))) for kind in kinds if kind is not errors.LookalikeError}
     assert {kind.__name__ for kind in kinds} - set(table) == {"LookalikeError"}
     assert set(table) <= set(headings_of(page))
+
+
+def test_exit_codes_are_listed_once() -> None:
+    (place,) = (page for page in PAGES if re.search(r"^\| 130 \|", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert place == DOCS / "errors.md"
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.LookalikeError)
+    ]
+    assert {exit_code(kind("x")) for kind in kinds} <= set(EXIT_CODES)
 
 
 def test_every_message_that_is_explained_is_one() -> None:
@@ -126,6 +135,12 @@ def test_command_reference_is_current() -> None:
     for name, command in main.commands.items():
         assert f"## lookalike {name}\n" in page
         assert all(f"`{option.opts[0]}" in page for option in command.params if option.param_type_name == "option")
+
+
+def test_api_reference_is_current() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert page == script("make_api_reference").reference(), "run python docs/make_api_reference.py"
+    assert [name for name in lookalike.__all__ if f"### {name.strip('_')}\n" not in page] == []
 
 
 def test_changelog_has_this_version() -> None:

@@ -1,4 +1,4 @@
-"""Trade-off and advice where persons have several rows: beliefs, samples and limits are those of persons."""
+"""Trade-off and advice where persons have several rows: probabilities, samples and limits are those of persons."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema
+from lookalike.data.wording import Wording
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.files.releases.describe import Manifest, state_promise
 from lookalike.files.releases.read import ReleaseFolder
@@ -171,7 +172,9 @@ def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, dat
         release, _, promises = publish(data, algorithm, usual(algorithm))
     except (Infeasible, Unsupported):
         return
-    stated = tuple(state_promise(promise, release.form) for promise in promises)
+    known = tuple(domain.name for domain in release.domains.quasi)
+    wording = Wording(form=release.form, adversary=algorithm.adversary, known=known)
+    stated = tuple(state_promise(promise, wording) for promise in promises)
     manifest = Manifest(
         title="x", promises=stated, algorithm=str(algorithm), adversary=algorithm.adversary, safe_csv=safe_csv
     )

@@ -89,7 +89,8 @@ def test_the_same_seed_finds_the_same(name: str, form: str) -> None:
 
 @made_on(*RELEASES, without="corruption")
 def test_beliefs_do_not_come_from_the_values_that_are_guessed(name: str, form: str) -> None:
-    """The original tells quasi-identifiers and scores guesses. Whoever has which value in it must not matter to what is
+    """The original tells quasi-identifiers and scores guesses. Anyone who has which value in it must not matter to
+    what is
     believed; corruption alone is told some of them."""
     attack, aim = parse_attack(name), target(form)
     order = np.random.default_rng(2).permutation(aim.original.n_rows)

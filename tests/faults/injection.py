@@ -3,7 +3,8 @@
 Python tells an audit hook of every file it opens, makes, renames and removes; `os.fsync` is wrapped. What Polars writes
 by itself is not seen here: a limit on the size of files (`Fault.most_bytes`) stops that.
 
-A fault happens in a fork, so that the libraries are loaded once. Whoever forks must not have used Polars: its threads
+A fault happens in a fork, so that the libraries are loaded once. Anyone who forks must not have used Polars: its
+threads
 do not survive a fork.
 """
 

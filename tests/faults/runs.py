@@ -139,7 +139,7 @@ class Trials:
 
     @contextmanager
     def _disk(self, folder: Path) -> Iterator[None]:
-        """A file system of its own for the folder, with little room beside what is there; more for the run after it."""
+        """Its own file system for the folder, with little room beside what is there; more for the run after it."""
         kept = content_of(folder) or {}
         there = sum(len(content) + 8192 for content in kept.values())
         shutil.copytree(folder, folder.parent / "kept")

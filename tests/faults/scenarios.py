@@ -59,7 +59,7 @@ class Scenario:
     words: Callable[[Path], list[str]]
     target: str
     earlier: str | None = None
-    """What stands at the target before: a name in the trial's folder. The command replaces it."""
+    """What is at the target before: a name in the trial's folder. The command replaces it."""
     content: Callable[[Path], Any] = content_of
     whole: Callable[[Path, Path], None] = _whole_release
     """Fails for a target that is neither as it was nor whole."""

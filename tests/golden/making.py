@@ -1,7 +1,7 @@
 """Makes the golden releases of the version that runs it: `python -m tests.golden.making`, once for every version.
 
 Tests read the folders of all versions ever after and want the same answers, so a folder is never made again: a version
-that writes something else gets a folder of its own. The people in them are made up. What a version says about its own
+that writes something else gets its own folder. The people in them are made up. What a version says about its own
 folders is kept beside them in `answers.json`.
 """
 
@@ -23,6 +23,7 @@ import lookalike as la
 from lookalike.algorithms import parse_algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
+from lookalike.data.statement import Statement
 from lookalike.files.releases.private import private_folder
 from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise
@@ -115,12 +116,14 @@ def make(target: Path) -> None:
 
 
 def _in_parts(target: Path, name: str, schema: Schema, algorithm: str, promise: str) -> None:
-    """A few rows a part, which is fewer than users may ask for; kinds and types are those that the reader settles."""
+    """A few rows per part, which is fewer than users may ask for; kinds and types are those that the reader settles."""
     settled = Microdata.encode(read_columns(target / ORIGINAL, schema), schema).schema
     recipe = Recipe(schema=settled, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=SEED)
     backend = LocalBackend(people().select([one.name for one in schema.published]))
     with mock.patch.object(publishing, "LEAST_PART", PART_ROWS):
-        publishing.publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
+        publishing.publish_in_parts(
+            backend, recipe, target / name, stated=Statement(title=f"Golden {name}"), part_rows=PART_ROWS
+        )
 
 
 def answered(target: Path, name: str) -> dict[str, Any]:

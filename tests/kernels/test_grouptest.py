@@ -141,7 +141,7 @@ def test_distances_too_large_for_integers_of_64_bits_are_decided_on_the_safe_sid
 
 
 def test_distance_names_match_the_kernel() -> None:
-    """The kernel stands below `requirement` and repeats its numbers."""
+    """The kernel is below `requirement` and repeats its numbers."""
     from lookalike.kernels import grouptest
 
     assert [getattr(grouptest, f"_{member.name}") for member in Distance if member] == [int(d) for d in Distance if d]

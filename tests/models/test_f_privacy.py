@@ -19,7 +19,7 @@ def test_the_level_is_a_share_of_the_ceiling() -> None:
     level = FPrivacy(ceilings={"a": "0.4"}).level(exposure)
     assert (level.value, level.unit) == (Fraction(5, 4), 0)
     assert not FPrivacy(ceilings={"a": "0.4"}).holds(level)
-    assert level.detail == "largest belief as a share of its ceiling"
+    assert level.detail == "highest certainty as a share of its ceiling"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_ceilings_by_how_sensitive_a_value_is(tmp_path: Path) -> None:
     path = tmp_path / "caps.yaml"
     path.write_text('a: high\n"*": 0.9\n')
     assert FPrivacy(file=path) == FPrivacy(ceilings={"a": "high", "*": "0.9"})
-    # A belief of 1/5 is below the ceiling of 0.22 for a.
+    # A certainty of 1/5 is below the ceiling of 0.22 for a.
     assert FPrivacy(ceilings={"a": "high"}).level(exposure_of([[1, 4], [1, 4]])).value <= 1
     with pytest.raises(RecipeError, match="or high, medium or none"):
         FPrivacy(ceilings={"a": "very high"})

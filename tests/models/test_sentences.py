@@ -15,6 +15,7 @@ from lookalike.audit import verify
 from lookalike.data.contracts import Promise
 from lookalike.data.person_settings import Unit
 from lookalike.data.release import Randomizer
+from lookalike.data.wording import Wording
 from lookalike.models import MODELS, parse_model
 from tests.audit.making import bucketized, grouped, matched, number_table, perturbed
 from tests.oracles.containment import classes
@@ -77,13 +78,13 @@ def holds_one_of(k, sentence, release, data, graph):
         assert min(Counter(classes(release)).values()) >= k
     elif release.form == "bucketized":
         assert "row" not in sentence
-        assert "published exactly and may be unique" in sentence
+        assert "exactly, which may be unique to a person" in sentence
         assert min(Counter(release.bucket_of_sensitive.tolist()).values()) >= k
         # Persons themselves are unique here, which is what the sentence must not deny.
         assert set(Counter(map(tuple, release.quasi.tolist())).values()) == {1}
     else:
-        assert "the rows that the publisher drew" in sentence
-        assert "counting all rows that fit the person can give other figures" in sentence
+        assert "which rows the publisher drew" in sentence
+        assert "counting all rows that fit a person can give other figures" in sentence
         assert min(np.diff(graph.starts)) >= k
 
 
@@ -106,15 +107,15 @@ def literally_true(text, sentence, release, data, graph):
     elif name == "alpha-k" or (name == "l-diversity" and "kind" not in rest):
         assert most <= number(r"at most ([\d.]+) % sure of any value", sentence) / 100
     elif name == "l-diversity":
-        different = number(r"at least (\d+) different values", sentence)
+        different = number(r"at least (\d+) possible values", sentence)
         assert all(sum(share > 0 for share in unit.values()) >= different for unit in beliefs)
     elif name == "t-closeness":
         farthest = max(sum(abs(unit[value] - shares[value]) for value in unit) / 2 for unit in beliefs)
         assert farthest <= number(r"by at most ([\d.]+) \(", sentence)
     elif name == "beta-likeness":
-        gain = number(r"by at most ([\d.]+) % of its share", sentence) / 100
-        assert all(unit[value] <= shares[value] * (1 + Fraction(gain)) for unit in beliefs for value in unit)
-        assert "never to certainty" in sentence
+        times = number(r"at most ([\d.]+) times its share", sentence)
+        assert all(unit[value] <= shares[value] * Fraction(times) for unit in beliefs for value in unit)
+        assert "never 100 %" in sentence
         assert most < 1
     elif name == "delta-disclosure":
         factor = math.exp(number(r"e\^([\d.]+)", sentence))
@@ -142,7 +143,7 @@ def test_what_a_sentence_says_is_so(text, published):
     audit = verify(data, release, [promise], graph=graph)
     assert audit.passed, str(audit)
     sentence = audit.verdicts[0].promise
-    assert sentence == model.promise(promise.column, release.form)
+    assert sentence == model.promise(promise.column, Wording(form=release.form, known=("q0",)))
     assert sentence.endswith(".")
     literally_true(text, sentence, release, data, graph)
 
@@ -174,7 +175,9 @@ def test_folders_and_reports_use_the_sentence_of_their_form(tmp_path):
         sample_table(), qi=["age", "sex"], sensitive="diagnosis", model="k-anonymity:3", algorithm="anatomy"
     )
     made.write(tmp_path / "release", report="brief")
-    sentence = parse_model("k-anonymity:3").promise(None, "bucketized")
+    sentence = parse_model("k-anonymity:3").promise(
+        None, Wording(form="bucketized", adversary="knows-method", known=("age", "sex"))
+    )
     described = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))
     assert described["lookalike"]["promises"][0]["sentence"] == sentence
     assert sentence in (tmp_path / "release" / "README.txt").read_text(encoding="utf-8")
@@ -189,36 +192,26 @@ def test_folders_and_reports_use_the_sentence_of_their_form(tmp_path):
 def test_by_persons_a_sentence_counts_persons_and_never_rows(text: str, form: str) -> None:
     model = parse_model(text)
     promise = Promise(model, None if model.about_identity else "s")
-    for noun in ("person", "household"):
-        sentence = promise.sentence(form, Unit(noun))
-        known = f"knows the quasi-identifiers of one row of a {noun}"
+    for noun, nouns in (("person", "people"), ("household", "households")):
+        sentence = promise.sentence(Wording(form=form, unit=Unit(noun)))
+        known = f"knows quasi-identifiers from one row of a {noun}"
         assert known in sentence
         assert not re.search(r"\b(rows?|records?)\b", sentence.replace(known, ""))
         if "k" in {part.partition("=")[0] for part in text.partition(":")[2].split(",")} or model.about_identity:
-            assert f"at least 3 different {noun}s" in sentence
+            assert f"at least 3 different {nouns}" in sentence
         assert "1 chance in" not in sentence
         if model.about_identity and model.name == "k-anonymity":
             # Persons whose rows are linked each have as many in their class as any other.
-            assert "1 chance in 3 at most" in promise.sentence(form, Unit(noun, "all rows"))
-    assert promise.sentence(form) == model.promise(promise.column, form)
+            assert "1 chance in 3 at most" in promise.sentence(Wording(form=form, unit=Unit(noun, "all rows")))
 
 
 def test_shares_by_persons_are_of_persons() -> None:
-    sentences = [Promise(parse_model(text), "s").sentence("grouped", Unit()) for text in TEXTS]
+    sentences = [Promise(parse_model(text), "s").sentence(Wording(form="grouped", unit=Unit())) for text in TEXTS]
     of_shares = [sentence for sentence in sentences if "share" in sentence]
     assert len(of_shares) == 3
-    assert all("the share of persons in the whole table who have it" in sentence for sentence in of_shares)
-    assert "of all persons" in Promise(parse_model("rho-privacy:rho1=0.4,rho2=0.9"), "s").sentence("grouped", Unit())
-
-
-def test_a_model_that_knows_no_units_says_that_persons_are_counted() -> None:
-    class Terse:
-        def promise(self, column: str | None, form: str | None = None) -> str:
-            return "Nothing is learned."
-
-    promise = Promise(Terse(), "s")  # type: ignore[arg-type]
-    assert promise.sentence("grouped", Unit()) == "Nothing is learned. Different persons are counted, not rows."
-    assert promise.sentence("grouped") == "Nothing is learned."
+    assert all("the share of people in the whole table with it" in sentence for sentence in of_shares)
+    rho = Promise(parse_model("rho-privacy:rho1=0.4,rho2=0.9"), "s")
+    assert "of all people" in rho.sentence(Wording(form="grouped", unit=Unit()))
 
 
 def test_an_audit_by_persons_says_so() -> None:
@@ -230,11 +223,11 @@ def test_an_audit_by_persons_says_so() -> None:
     found = verify(data, release, promises, record_of_row=np.arange(8))
     size, values = found.verdicts
     assert not found.passed
-    assert "at least 3 different persons" in size.promise
+    assert "at least 3 different people" in size.promise
     assert (size.failing_units, size.failing_records) == (1, 2)
     assert "broken in 1 unit with 2 persons" in str(found)
     assert "5 persons" in str(found)
-    # Flu of somebody with three rows in the thirties is certain to an attacker who knows that: a unit of no size.
+    # Flu of someone with three rows in the thirties is certain to an attacker who knows that: a unit of no size.
     assert values.reached == 1
     assert values.unit_size is None
     assert values.failing_records is None

@@ -67,7 +67,7 @@ def test_2_the_star_keeps_2_concealment_but_links_with_three_quarters() -> None:
     )
     assert KConcealment(2).holds(KConcealment(2).level(exposure))
     assert not KConcealment(3).holds(KConcealment(3).level(exposure))
-    # Beliefs about the rows themselves: 2-anonymity would bound them by 1/2.
+    # Probabilities about the rows themselves: 2-anonymity would bound them by 1/2.
     beliefs = sorted(Fraction(count, 4) for counts in times for count in counts if count)
     assert beliefs == [Fraction(1, 4)] * 7 + [Fraction(3, 4)] * 3
     linking = AlphaK(alpha="1/2", k=1)

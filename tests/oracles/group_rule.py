@@ -100,7 +100,7 @@ def hierarchical_emd(tree: Taxonomy, shares: Sequence[Fraction], beliefs: Sequen
 
 
 def kl_bits(shares: Sequence[Fraction], beliefs: Sequence[Fraction]) -> float:
-    """KL(shares || beliefs)."""
+    """KL(shares || probabilities)."""
     if any(share and not belief for share, belief in zip(shares, beliefs, strict=True)):
         return math.inf
     pairs = zip(shares, beliefs, strict=True)

@@ -1,7 +1,7 @@
 """What a release reveals about persons with several rows, by listing everything: no code of the audit is used.
 
 A class is what a reader cannot tell apart. `Seen` has, for one class and one sensitive column, the number of persons
-and every belief; `judge` holds such classes against a model, whose parameters alone are read.
+and every certainty; `judge` holds such classes against a model, whose parameters alone are read.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _likeness(model: Any, units: Sequence[Unit], prior: list[int], column: Any) 
                 if belief < floor:
                     return Judged(math.inf, False)
             gain = belief / share - 1
-            # belief <= share * (1 - ln share); equal only where everybody has the value
+            # certainty <= share * (1 - ln share); equal only where everybody has the value
             if model.bound == "enhanced" and gain > 0 and long(gain) > -log(share):
                 return Judged(math.inf, False)
             worst = max(worst, gain)

@@ -149,7 +149,7 @@ class Counts:
         return cls(list(classes.values()), sum(classes.values(), Counter()))
 
     def factor(self, group: Counter[str], value: str) -> Fraction:
-        """The belief that a class leaves over the value's share."""
+        """The certainty that a class leaves over the value's share."""
         return Fraction(group[value] * self.whole.total(), group.total() * self.whole[value])
 
 
@@ -292,7 +292,7 @@ def compare_recursive(ours: Fraction | float, theirs: float | None, ell: int, co
 
 
 def test_known_faults_of_pycanon_are_still_there(tmp_path: Path) -> None:
-    """If one of these fails, pyCANON was mended: compare more, and say so in docs/peers.md."""
+    """If one of these fails, pyCANON was fixed: compare more, and say so in docs/peers.md."""
     assert ask_pycanon(tmp_path, [])["faults"] == {
         "k where one record lacks its quasi-identifier": 2,
         "distinct l under another index": 1,

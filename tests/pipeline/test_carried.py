@@ -95,7 +95,7 @@ class TestThreshold:
 
 
 def test_the_sample_is_refused_and_the_figures_are_right() -> None:
-    """Somebody who knows the length of stay finds the row, and the diagnosis, of most patients."""
+    """Someone who knows the length of stay finds the row, and the diagnosis, of most patients."""
     with pytest.raises(RecipeError, match="--carry-anyway length_of_stay") as refused:
         la.publish(sample_table(), **ASKED, **STAY)
     made = la.publish(sample_table(), **ASKED, **STAY, carry_anyway="length_of_stay")

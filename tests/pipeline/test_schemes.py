@@ -56,7 +56,7 @@ def test_cells_of_a_scheme_part_the_groups_of_its_release(data: Microdata, k: in
     cells = scheme.locate(table).cell_of_record[made.record_map.record_of_row]
     places = scheme.locate(table).places
     inside = (places[cells] == 0).all(axis=1)
-    # Records whose values the scheme names lie in the cell of their group, and groups in cells of their own.
+    # Records whose values the scheme names lie in the cell of their group, and groups in their own cells.
     named = all(
         len(axis.values) == len(domain.values)
         for axis, domain in zip(scheme.axes, data.domains.quasi, strict=True)

@@ -119,7 +119,7 @@ def test_without_a_compiler_nothing_is_missing() -> None:
 
 
 def test_matrix_products_of_others_compile_as_before() -> None:
-    """Kernels do without BLAS, so SciPy is not loaded for it; whoever needs it gets it from Numba."""
+    """Kernels do without BLAS, so SciPy is not loaded for it; anyone who needs it gets it from Numba."""
     code = (
         "import sys, lookalike.kernels, numba, numpy; assert 'scipy.linalg' not in sys.modules\n"
         "print(numba.njit(lambda one: numpy.dot(one, one))(numpy.eye(2)).tolist())"

@@ -1,7 +1,7 @@
 """A table with planted names, order, seed and paths, published in every way; then every file is searched for them.
 
 The identifiers are unique, quasi-identifier `place` and carried column `turn` count the rows of the original, the seed
-is a number that stands nowhere by chance, and paths and user have names of their own.
+is a number that stands nowhere by chance, and paths and user have their own names.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def check_files(folder: Path) -> None:
 
 
 def check_order(folder: Path) -> None:
-    """Neither rows nor groups stand in the order of the original, nor in its reverse."""
+    """Neither rows nor groups are in the order of the original, nor in its reverse."""
     looked_at = 0
     for path in folder.rglob("*.parquet"):
         frame = pl.read_parquet(path, glob=False)
@@ -126,7 +126,7 @@ def check_order(folder: Path) -> None:
 def test_no_method_publishes_a_trace(house: Path, tmp_path: Path, name: str) -> None:
     made = published(house, METHODS[name])
     write_release(
-        tmp_path / "out", made.release, manifest=describe_release(made.made, made.title),
+        tmp_path / "out", made.release, manifest=describe_release(made.made, made.stated),
         documents={"audit.json": json.dumps(made.audit.to_plain())},
     )  # fmt: skip
     check_files(tmp_path / "out")
@@ -137,7 +137,7 @@ def test_no_method_publishes_a_trace(house: Path, tmp_path: Path, name: str) -> 
 
 @pytest.fixture(scope="module")
 def written(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release with all of its report and its private folder, by somebody who lets everybody read their files."""
+    """A release with all of its report and its private folder, by someone who lets everybody read their files."""
     folder = tmp_path_factory.mktemp("written") / "out"
     before = os.umask(0)
     try:
@@ -200,7 +200,7 @@ def test_what_commands_print(house: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["audit"]["passed"]
-    assert "whoever knows it" in done.stderr
+    assert "anyone who knows it" in done.stderr
     said = [done]
     for wrong in (
         ("--qi", "age", "--sensitive", "name", "--model", "l-diversity:500"),

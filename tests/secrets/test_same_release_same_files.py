@@ -32,10 +32,12 @@ from lookalike.algorithms.perturbation import Bounds, Perturbation, matrix, stri
 from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.minimality.exact import as_published, box_key
 from lookalike.attacks.run import Attacked, Attacks
+from lookalike.attacks.shared.consequence import Consequence
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.microdata import Table
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release, take
 from lookalike.data.schema import Schema
+from lookalike.data.statement import Statement
 from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.evaluate import BOUNDS, Answered, Evaluation
 from lookalike.evaluation.fidelity import Compared, Fidelity
@@ -162,7 +164,7 @@ class Original:
 
     @cached_property
     def made(self) -> la.Publication:
-        return la.Publication(pipeline.run(self.prepared), "Tiny")
+        return la.Publication(pipeline.run(self.prepared), Statement(title="Tiny"))
 
 
 @pytest.fixture
@@ -243,10 +245,12 @@ def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         )  # fmt: skip
         settings = tuple(Setting(f"l-diversity:{ell}", share, share / ell, ell == 2) for ell in (2, 3))
         return Evaluation(
-            attacks=Attacks((Attacked(finding, {}),), {"homogeneity": f"reason {code}"}),
+            attacks=Attacks(
+                (Attacked(finding, {}, Consequence("permitted", f"means {code}")),), {"homogeneity": f"reason {code}"}
+            ),
             answers=(Answered(1, 0.1, 300, share, share, (share,) * (len(BOUNDS) + 1)),),
             fidelity=Fidelity((Compared("correlation_difference", f"figure {code}", share, 0.5),)),
-            tradeoff=Tradeoff(settings, "highest belief", "loss", code),
+            tradeoff=Tradeoff(settings, "highest certainty", "loss", code),
             left_out=(f"left out {code}",),
         )
 

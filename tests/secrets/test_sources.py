@@ -155,7 +155,7 @@ def test_the_operating_system_is_asked_in_few_places() -> None:
 
 
 def test_kernels_draw_nothing() -> None:
-    """Numba has generators of its own, one a thread, that no stream of ours seeds."""
+    """Numba has its own generators, one a thread, that no stream of ours seeds."""
     assert not any(file.startswith("kernels/") for file in callers(r".*\brandom\b.*"))
 
 

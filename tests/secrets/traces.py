@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 _LEAST = 5
-"""Shorter names (of a user, a machine) stand in files for other reasons."""
+"""Shorter names (of a user, a machine) are in files for other reasons."""
 
 
 def traces(files: Iterable[Path], *, seed: int, words: Iterable[str | Path] = ()) -> list[str]:

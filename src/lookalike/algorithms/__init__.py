@@ -46,7 +46,7 @@ def parse_algorithm(text: str) -> Algorithm:
 
 
 def parse_synthesizer(text: str | None = None, settings: Mapping[str, Number] | None = None) -> Synthesizer:
-    """A synthesizer from its text and settings that stand elsewhere, such as in options of their own.
+    """A synthesizer from its text and settings that stand elsewhere, such as in their own options.
 
     >>> str(parse_synthesizer("privbayes:theta=6", {"epsilon": "1.5"}))
     'privbayes:1.5,theta=6'

@@ -47,7 +47,7 @@ class Anatomy(Bucketizing):
     def slots(self, asked: Asked, rng: Randomness, progress: Progress) -> tuple[Slots, tuple[str, ...]]:
         from lookalike.kernels.bucketsizes import most_frequent_first
 
-        # Without a promise about values every record may count as a value of its own.
+        # Without a promise about values every record may count as its own value.
         counts = asked.counts if asked.has_values else np.ones(asked.n_rows, dtype=np.int64)
         ell = max(asked.least, *(math.ceil(1 / ceiling) for ceiling in asked.ceilings))
         if int(counts.max()) * ell > asked.n_rows:

@@ -1,4 +1,4 @@
-"""Freeform: k-anonymity in which every published row has extents of its own.
+"""Freeform: k-anonymity in which every published row has its own extents.
 
 Doka, Xue, Tsoumakos, Karras, "k-Anonymization by freeform generalization" (ASIACCS 2015): every row is a slot that
 covers k records, every record is in k slots, and the sensitive values go from records to slots by one of k disjoint
@@ -7,8 +7,9 @@ others need are only a special case. The paper's construction is not in its publ
 is said of it: in each round every slot takes one more record, by one of three matchers. For small tables the optimum is
 found by an integer program.
 
-The graph depends on quasi-identifiers alone, so it tells nothing to whoever knows the method. Large tables are cut into
-parts by quasi-identifiers, each a graph of its own.
+The graph depends on quasi-identifiers alone, so it tells nothing to anyone who knows the method. Large tables are cut
+into
+parts by quasi-identifiers, each its own graph.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _MOST_ROWS = 16
 
 @dataclass(frozen=True)
 class Freeform(Method):
-    """Every row has extents of its own; k-anonymity with each match equally likely.
+    """Every row has its own extents; k-anonymity with each match equally likely.
 
     >>> str(Freeform(matcher="greedy"))
     'freeform:matcher=greedy'
@@ -67,7 +68,7 @@ class Freeform(Method):
     def __post_init__(self) -> None:
         if self.reciprocal == "yes" and self.matcher not in ("auto", "exact"):
             raise RecipeError(
-                f"{self.name}: reciprocal=yes pairs records up in a way of its own, so matcher={self.matcher} would "
+                f"{self.name}: reciprocal=yes pairs records up in its own way, so matcher={self.matcher} would "
                 "not be heard. Leave matcher out, or use matcher=exact for a small table."
             )
 
@@ -90,7 +91,7 @@ class Freeform(Method):
         else:
             tables = graphs_of_parts(data, size, self.matcher, self.part, rng, progress, mutual=mutual)
         for number, table in enumerate(tables):
-            # A slot is named after its own record, which stands first; parts come sorted by it.
+            # A slot is named after its own record, which is first; parts come sorted by it.
             own = table[:, 0]
             assigned = draw_assignment(slots_of(table), rng.child("draw", number))
             givers[own[assigned]] = own
@@ -134,7 +135,7 @@ def _mutual(axes: Axes, rows: Records, size: int, rng: Randomness) -> Records:
     """A symmetric graph: slot i holds record j if and only if slot j holds record i.
 
     In each round all records are paired up, the cheapest pairs first, and partners exchanged where that pays. Where
-    that cannot be (an odd number, or hardly more records than k) the records stand on a ring.
+    that cannot be (an odd number, or hardly more records than k) the records are on a ring.
     """
     from lookalike.algorithms.shared.matchers import growth_of
     from lookalike.kernels.pairing import pair_up

@@ -22,7 +22,7 @@ class GreedyGrouping(Growing):
 
     def cautions(self) -> list[str]:
         return [
-            "greedy-grouping closes a group at the first moment at which it may. Whoever knows that and everybody's "
+            "greedy-grouping closes a group at the first moment at which it may. Anyone who knows that and everybody's "
             "quasi-identifiers knows that no shorter run would have done, and may believe a value up to 2.7 times as "
             f"much as promised, of small groups even for certain. {READER} Use groups or symmetric-grouping otherwise."
         ]

@@ -9,7 +9,7 @@ person whose row is found is bounded by how much likelier a value leads to what 
 A frequent value can have a gamma so large that others get a negative alpha, and then the ceilings are exceeded; large
 gammas are lowered until the smallest alpha is at least `kappa` times what it would be if all had the least gamma.
 
-That reader takes every person's value for a draw of its own from the table's shares. One who knows the exact counts
+That reader takes every person's value for its own draw from the table's shares. One who knows the exact counts
 learns a little about a person from all other rows too: exchanging the values of two persons changes the probability of
 what is published by a factor of g^2 at most, g being the odds of a value against another to lead to itself. In strict
 mode all gammas are the square root of the least, which keeps every ceiling against that reader.
@@ -64,7 +64,9 @@ class Perturbation(Method):
     form: ClassVar[str] = Perturbed.form
 
     mode: Choice = Choice("auto", "free", "strict", default="auto")
-    """free: against who reads the release; strict: also against who knows the method and every count."""
+    """free: against someone who reads the release; strict: also against someone who knows the method and every
+    count.
+    """
     kappa: Exact = Exact(low=0, high=1, default=Fraction(1, 2))
     """How much of the rarest values' chance to be kept is defended against a frequent value's; not in strict mode."""
 
@@ -81,9 +83,15 @@ class Perturbation(Method):
         if requirement.column is None:
             return "it publishes quasi-identifiers as they are, so it hides nobody among others"
         if not replace(requirement, floors=None).only_ceilings:
-            return "it serves promises that bound the belief in a value: simple l-diversity, beta-likeness, F'-privacy"
+            return (
+                "it serves promises that bound the certainty about a value: simple l-diversity, beta-likeness, "
+                "F'-privacy"
+            )
         if self.mode == "strict" and not promise.model.value_by_value:
-            return "against who knows the method it bounds the belief in each value by itself, not in several together"
+            return (
+                "against someone who knows the method it bounds the certainty about each value by itself, not in "
+                "several together"
+            )
         return None
 
     def refuses_columns(self, domains: Domains) -> str | None:
@@ -96,7 +104,7 @@ class Perturbation(Method):
         if domains.carried:
             names = ", ".join(quoted(domain.name) for domain in domains.carried)
             return (
-                "it publishes rows with their exact quasi-identifiers, so whoever finds a person reads what "
+                "it publishes rows with their exact quasi-identifiers, so anyone who finds a person reads what "
                 f"the row carries: {names}. Leave it out, make it a quasi-identifier, or use groups."
             )
         return None
@@ -128,7 +136,7 @@ class Perturbation(Method):
 
 @dataclass(frozen=True)
 class Bounds:
-    """The values that occur, how often, and between what a reader's belief in each must stay."""
+    """The values that occur, how often, and between what a reader's certainty in each must stay."""
 
     n_codes: int
     values: list[int]
@@ -167,7 +175,8 @@ class Bounds:
             for low, share, high in zip(bounds.floors, bounds.shares, bounds.ceilings, strict=True)
         ):
             raise Unsupported(
-                "The promise allows a value no more belief than its share in the table, so what perturbation publishes "
+                "The promise allows a value no more certainty than its share in the table, so what perturbation "
+                "publishes "
                 "would be noise alone. Promise a little less, or use groups."
             )
         return bounds

@@ -34,6 +34,7 @@ class RandomGrouping(Growing):
     def cautions(self) -> list[str]:
         return [
             "random-grouping blurs when a group was closed, but a group that is as full of a value as it may be still "
-            f"tells whoever knows the method that the value is rather among its first records. {READER} Use groups or "
+            f"tells anyone who knows the method that the value is rather among its first records. {READER} Use "
+            f"groups or "
             "symmetric-grouping otherwise."
         ]

@@ -1,6 +1,6 @@
 """Ring: every row covers consecutive records of a ring; the older heterogeneous method that others are compared with.
 
-The records of a part stand on a ring in which any d in a row have different values. Slot j covers records j to
+The records of a part are on a ring in which any d in a row have different values. Slot j covers records j to
 j + d - 1, and all values of a part move by one offset, drawn at random: so each person sees d different values, each
 equally often. What is published of the method says that parts are cut small and merged until they are diverse
 (`parts=merged`); how the ring is laid is our construction. So are the parts by default: they grow from near records of

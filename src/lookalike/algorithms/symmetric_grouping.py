@@ -34,7 +34,8 @@ class SymmetricGrouping(Runs):
 
     def cautions(self) -> list[str]:
         return [
-            "Whoever knows the method may believe a value with 1/(l - 1/2) instead of 1/l, because a group tells that "
+            "Anyone who knows the method may believe a value with 1/(l - 1/2) instead of 1/l, because a group tells "
+            "that "
             f"its halves could not stand. {READER}"
         ]
 

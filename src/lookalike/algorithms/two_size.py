@@ -13,7 +13,7 @@ from lookalike.progress import Progress
 
 @dataclass(frozen=True)
 class TwoSize(Sized):
-    """Buckets of the two sizes that lose least, for a ceiling of its own for each value.
+    """Buckets of the two sizes that lose least, for its own ceiling for each value.
 
     >>> str(TwoSize(pruning="loss"))
     'two-size:pruning=loss'

@@ -11,7 +11,7 @@ Quasi-identifiers that no query asks about have no part in an answer or in its e
 
 The variance of an answer from generalised cells is the sum of
 
-    chance        of records that stand in a cell or beside it, each for itself
+    chance        of records that are in a cell or beside it, each for itself
     inside        of the records of one unit, which deviate together
     misfit        of the weights of each column (`spreading`)
     uniform       what the answer differs from the one of an even spread, squared
@@ -133,7 +133,7 @@ _MORE_IF_MATCHED = 1.3
 """A row with cells of its own stands among records of other values, so cells hide more than those of groups."""
 _ROUNDING, _HAIR = 0.25, 1e-9
 _LEAST_BEHIND = 5
-"""So many records are taken to stand behind each row of a matched release, if no set lists more values: fewer would
+"""So many records are taken to be behind each row of a matched release, if no set lists more values: fewer would
 put all of them at the ends of ranges."""
 _BLOCK = 64
 """Queries answered side by side."""
@@ -217,12 +217,7 @@ def _bounds(least: Numbers, most: Numbers, release: Release) -> tuple[Numbers, N
 
 
 def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> Answers:
-    n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
-    n_behind = n_rows
-    if isinstance(release, Matched):
-        # As many records as rows stand behind each row, but how many is not told: so many at least.
-        most = max(int(n_certain(extents).max(initial=1)) for extents in release.extents)
-        n_behind = np.full(len(n_rows), max(most, _LEAST_BEHIND))
+    n_rows, n_behind = count_behind(release)
     asks_values = bool(_places_asked(queries.sensitive))
     weights = _without_made_up(queries.sensitive, release)
     asked, queries = _about_quasi(queries)
@@ -243,6 +238,16 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
     is_open = (possible - certain > _HAIR) | (chance > _HAIR)
     errors = np.where(is_open, np.sqrt(np.maximum(variance, 0.0) + _ROUNDING), 0.0)
     return Answers(counts, errors, *_bounds(certain, possible, release))
+
+
+def count_behind(release: Grouped | Matched) -> tuple[Places, Places]:
+    """The rows that show the cells of each unit, and the records that are behind it."""
+    n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
+    if not isinstance(release, Matched):
+        return n_rows, n_rows
+    # As many records as rows stand behind each row, but how many is not told: so many at least.
+    most = max(int(n_certain(extents).max(initial=1)) for extents in release.extents)
+    return n_rows, np.full(len(n_rows), max(most, _LEAST_BEHIND))
 
 
 def _find_hidden(release: Grouped | Matched) -> float:

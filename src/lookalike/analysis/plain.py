@@ -23,8 +23,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.analysis.intervals import LEVEL
-from lookalike.data.release import Bucketized, Perturbed, Release
-from lookalike.data.worlds import draw_world
+from lookalike.analysis.levels import cut_prefixes
+from lookalike.analysis.worlds import WorldModel
+from lookalike.data.release import Bucketized, Grouped, Perturbed, Release
+from lookalike.data.worlds import pick_dummies
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.plain import check_plain_target, value_frame, write_plain
@@ -35,11 +37,17 @@ from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 _WORLDS = 5
-"""How many worlds are drawn unless told; enough to see how far results differ between them."""
+"""How many worlds are drawn by default; enough to see how far results differ between them."""
 
-_EVENLY = "Quasi-identifiers are drawn evenly from their ranges and sets; the other columns are as published."
+_FROM_CELLS = (
+    "Quasi-identifiers are drawn from their cells by what the whole release makes likely; the other columns are as "
+    "published."
+)
 _SAID = {
-    Bucketized.form: "Sensitive values are dealt at random within buckets; every table has the published counts.",
+    Bucketized.form: (
+        "Sensitive values are dealt within buckets by what the whole release makes likely; every table has the "
+        "published counts."
+    ),
     Perturbed.form: "Sensitive values are drawn back through the published matrix; the other columns are as published.",
 }
 
@@ -76,7 +84,26 @@ class Plain:
 
     @property
     def columns(self) -> list[str]:
-        return [domain.name for domain in self.release.domains.all]
+        return [*self._numbers, *(domain.name for domain in self.release.domains.all)]
+
+    @property
+    def _numbers(self) -> dict[str, NDArray[np.int64]]:
+        """Numbers of persons and visits of linked rows, as the release names them."""
+        found: dict[str, NDArray[np.int64]] = {}
+        linked = self.release.linked if isinstance(self.release, Grouped) else None
+        taken = {domain.name for domain in self.release.domains.all}
+        for name, numbers in (
+            ()
+            if linked is None
+            else (
+                ("person", linked.person_of_row),
+                ("visit", linked.visit_of_row),
+            )
+        ):
+            while name in taken:
+                name += "_"
+            found[name] = numbers
+        return found
 
     @property
     def n_people(self) -> int:
@@ -86,7 +113,8 @@ class Plain:
     @property
     def notes(self) -> list[str]:
         """How the tables are drawn, and what they lack, in sentences."""
-        notes = [_SAID.get(self.release.form, _EVENLY)]
+        cut = [rule.describe() for rule in cut_prefixes(self.release)]
+        notes = [_SAID.get(self.release.form, _FROM_CELLS)]
         withheld = self.release.withheld
         if made_up := withheld.n_dummies:
             how = "taken away at random" if withheld.indistinguishable else "set aside"
@@ -94,16 +122,26 @@ class Plain:
         if left_out := withheld.n_suppressed:
             verb = "was" if left_out == 1 else "were"
             notes.append(f"{counted(left_out, 'record')} of the original {verb} left out of the release.")
-        return notes
+        return [*notes, *cut]
 
     def draw(self, worlds: int, seed: int | None, progress: Progress = silent) -> Iterator[pl.DataFrame]:
         """One table after the other."""
         if worlds < 1:
             raise RecipeError(f"worlds is {worlds}. Draw one world or more.")
         rng = Randomness(seed)
+        progress("fitting", 0.0)
+        model, cuts, numbers = WorldModel.of(self.release), cut_prefixes(self.release), self._numbers
         for world in range(worlds):
             progress("drawing", world / worlds)
-            yield value_frame(self.release.domains, draw_world(self.release, rng.child("world", world)))
+            drawing = rng.child("world", world)
+            rows = model.draw_rows(drawing)
+            frame = value_frame(self.release.domains, rows)
+            for cut in cuts:
+                frame = frame.with_columns(cut.apply(frame.get_column(cut.column)))
+            frame = frame.select(*(pl.Series(name, each) for name, each in numbers.items()), pl.all())
+            if self.release.withheld.n_dummies:
+                frame = frame.filter(pl.Series(~pick_dummies(self.release, rows, drawing)))
+            yield frame
         progress("drawing", 1.0)
 
 

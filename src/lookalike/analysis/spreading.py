@@ -14,14 +14,14 @@ A range is laid out as pieces: its values, and what lies between one and the nex
 values if it wants both.
 
 **Misfit.** Weights are a guess, and the same guess for all cells of a column, so errors add up and do not cancel out.
-Let each piece be more or less likely than its weight by a factor of its own, exp(e), the e having the variance s. To
+Let each piece be more or less likely than its weight by its own factor, exp(e), the e having the variance s. To
 first order an answer then moves by the sum of e g, g being what the answer gains if the piece becomes likelier: its
 weight in the cells where it is wanted, minus what the other pieces of those cells lose. In sets and under nodes of
 taxonomies the e are independent, and the variance of the answer is s times the sum of g^2. Along an axis neighbours
 deviate together, as a walk does: then it is s times the mean square of the cumulated g.
 
 How large s is was tried on releases of all methods (`python benchmarks/intervals.py`). It grows with how much of its
-column a cell covers, and with the root of how many records stand behind it: of large groups little is certain.
+column a cell covers, and with the root of how many records are behind it: of large groups little is certain.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ _HAIR = 1e-12
 """A share that is neither none nor all of a cell is at least so far from both."""
 _OF_NUMBERS, _OF_SETS, _OF_NODES = 1.25, 0.2, 0.6
 """The variance s of columns of numbers (and of orders), of sets and of nodes of taxonomies, where a cell covers its
-whole column and ten records stand behind it."""
+whole column and ten records are behind it."""
 _LEAST_LOSS, _USUAL_SIZE = 0.02, 10.0
 
 
-def _size_factor(column: _Ranges | _Sets) -> float:
+def _size_factor(column: RangeCells | SetCells) -> float:
     behind = float(column.n_rows @ column.n_behind) / max(float(column.n_rows.sum()), 1.0)
     return math.sqrt(max(behind, 1.0) / _USUAL_SIZE)
 
 
 def n_certain(extents: Extents) -> NDArray[np.int64]:
-    """How many different values are certain to stand behind each cell: the ends of a range, or the whole set."""
+    """How many different values are certain to be behind each cell: the ends of a range, or the whole set."""
     if isinstance(extents, Ranges):
         ends = np.where(extents.highs > extents.lows, 2, 1) * (extents.highs >= extents.lows)
         return np.asarray(ends + extents.missing, dtype=np.int64)
@@ -67,16 +67,16 @@ def n_certain(extents: Extents) -> NDArray[np.int64]:
 
 def cells_of(
     domain: Domain, extents: Extents, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]
-) -> _Ranges | _Sets:
-    """Cells in which all values are alike; of each unit the rows that show it, and the records that stand behind it."""
+) -> RangeCells | SetCells:
+    """Cells in which all values are alike; of each unit the rows that show it, and the records that are behind it."""
     behind = np.maximum(n_behind, n_certain(extents))
     if isinstance(extents, Ranges):
-        return _Ranges.of(domain, extents, n_rows, behind)
-    return _Sets.of(domain, extents, n_rows, behind)
+        return RangeCells.of(domain, extents, n_rows, behind)
+    return SetCells.of(domain, extents, n_rows, behind)
 
 
 @dataclass(frozen=True, eq=False)
-class _Ranges:
+class RangeCells:
     """The different cells of a column, and the cell of each unit."""
 
     lows: NDArray[np.int64]
@@ -98,14 +98,14 @@ class _Ranges:
     ends_are_certain: bool = False
 
     @classmethod
-    def of(cls, domain: Domain, extents: Ranges, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> _Ranges:
+    def of(cls, domain: Domain, extents: Ranges, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> RangeCells:
         keys = np.stack((extents.lows, extents.highs, extents.missing, n_behind), axis=1)
         found, number = np.unique(keys.astype(np.int64), axis=0, return_inverse=True)
         number = number.reshape(-1).astype(np.int64)
         some = found[:, 1] >= found[:, 0]
         # Of a taxonomy, missing is a leaf like any other.
         is_tree = domain.taxonomy is not None
-        # Of a column that is always missing no value is known; one that no cell holds stands in.
+        # Of a column that is always missing no value is known; one that no cell holds is in.
         n_points = max(domain.n_codes if is_tree else domain.missing_code, 1)
         own, between = np.ones(n_points), np.zeros(n_points)
         if domain.kind is Kind.NUMERIC and not is_tree and n_points > 1:
@@ -192,7 +192,7 @@ class _Ranges:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many values a cell allows, missing not counted."""
+        """How many values per cell allows, missing not counted."""
         return np.asarray((self.highs - self.lows + 1) * self.some)
 
     @cached_property
@@ -233,18 +233,30 @@ class _Ranges:
         taken, beyond_taken, missing_taken = self._give(reach * shares)
         # A gap goes with the value before it.
         gained = known * given - taken + both * beyond - beyond_taken
-        loss = max(float(self.n_rows @ ((self.lengths + self.missing - 1.0) / max(len(self.own) - 1, 1))), 0.0)
-        loss = loss / max(float(self.n_rows.sum()), 1.0) + _LEAST_LOSS
         at_missing = np.zeros(len(mask))
         if self.missing_code >= 0:
             at_missing = mask[:, self.missing_code] * missing - missing_taken
         if self.are_nodes:
-            return np.asarray(_OF_NODES * loss**0.5 * ((gained**2).sum(axis=0) + at_missing**2))
+            return np.asarray(self.variance * ((gained**2).sum(axis=0) + at_missing**2))
         between = np.cumsum(gained, axis=0)
         walked = (between**2).mean(axis=0)
-        return np.asarray(_size_factor(self) * (_OF_NUMBERS * loss * walked + _OF_SETS * loss**0.25 * at_missing**2))
+        of_missing = _size_factor(self) * _OF_SETS * self._loss**0.25
+        return np.asarray(self.variance * walked + of_missing * at_missing**2)
 
-    def weigh(self) -> _Ranges:
+    @property
+    def _loss(self) -> float:
+        """Which part of its column a cell covers, on average."""
+        loss = max(float(self.n_rows @ ((self.lengths + self.missing - 1.0) / max(len(self.own) - 1, 1))), 0.0)
+        return loss / max(float(self.n_rows.sum()), 1.0) + _LEAST_LOSS
+
+    @property
+    def variance(self) -> float:
+        """The variance s of the column."""
+        if self.are_nodes:
+            return float(_OF_NODES * self._loss**0.5)
+        return _size_factor(self) * _OF_NUMBERS * self._loss
+
+    def weigh(self) -> RangeCells:
         """The same cells, with what is certain about them and weights for the rest."""
         if self.are_nodes:
             return self
@@ -265,7 +277,7 @@ class _Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sets:
+class SetCells:
     """The same for cells that are sets."""
 
     holds: Any
@@ -281,7 +293,7 @@ class _Sets:
         return np.asarray(np.diff(self.holds.indptr), dtype=np.int64)
 
     @classmethod
-    def of(cls, domain: Domain, extents: Any, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> _Sets:
+    def of(cls, domain: Domain, extents: Any, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> SetCells:
         from scipy import sparse
 
         seen: dict[tuple[bytes, int], int] = {}
@@ -338,11 +350,16 @@ class _Sets:
 
     def misfit(self, mask: Masks, shares: Numbers, reach: Numbers) -> Numbers:
         gained = mask.T * (self._pull @ reach) - self._pull @ (reach * shares)
+        return np.asarray(self.variance * (gained**2).sum(axis=0))
+
+    @property
+    def variance(self) -> float:
+        """The variance s of the column."""
         n_codes = self.holds.shape[1]
         loss = float(self.n_rows @ (self._sizes - 1.0)) / max(float(self.n_rows.sum()), 1.0) / max(n_codes - 1, 1)
-        return np.asarray(_size_factor(self) * _OF_SETS * (loss + _LEAST_LOSS) ** 0.25 * (gained**2).sum(axis=0))
+        return float(_size_factor(self) * _OF_SETS * (loss + _LEAST_LOSS) ** 0.25)
 
-    def weigh(self) -> _Sets:
+    def weigh(self) -> SetCells:
         certain = self.holds.T @ (self.n_rows * self._certain)
         spread = self.own * (self.holds.T @ (self.n_rows * self._rest / self._totals))
         return replace(self, own=certain + spread, all_are_certain=True)

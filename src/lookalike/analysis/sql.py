@@ -71,7 +71,7 @@ def parse(sql: str, columns: Sequence[str]) -> Question:
         elif not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             raise _explain_refusal(f"SELECT cannot give {_quote_node(node)}.")
         elif reader.column(node) not in group_by:
-            raise RecipeError(f"{quoted(node.name)} is selected, so it must stand in GROUP BY too.")
+            raise RecipeError(f"{quoted(node.name)} is selected, so it must be in GROUP BY too.")
     if not asked:
         raise _explain_refusal("SELECT needs a figure, such as COUNT(*) or AVG(column).")
     if len(set(asked)) != len(asked):
@@ -96,8 +96,8 @@ def _select(sql: str) -> exp.Select:
         statements = [statement for statement in sqlglot.parse(sql, read="duckdb") if statement is not None]
     except (SqlglotError, RecursionError):
         raise _explain_refusal(
-            "This is not SQL that can be read. Text stands in 'single' quotes. Names with spaces, and names that are "
-            'words of SQL themselves (order, alter, group), stand in "double" ones.'
+            "This is not SQL that can be read. Text is in 'single' quotes. Names with spaces, and names that are "
+            'words of SQL themselves (order, alter, group), are in "double" ones.'
         ) from None
     finally:
         logger.setLevel(level)
@@ -206,7 +206,7 @@ class _Reader:
             return self.value(node.this)
         if isinstance(node, exp.Null):
             raise _explain_refusal("Nothing equals NULL. Missing values are asked for with IS NULL.")
-        hint = " Text stands in 'single' quotes." if isinstance(node, exp.Column) else ""
+        hint = " Text is in 'single' quotes." if isinstance(node, exp.Column) else ""
         raise _explain_refusal(f"A value is needed where {_quote_node(node)} stands.{hint}")
 
     def condition(self, node: exp.Expression) -> tuple[str, Any]:
@@ -237,7 +237,7 @@ class _Reader:
         while isinstance(node, exp.Paren):
             node = node.this
         if not isinstance(node, exp.In | exp.Between | exp.Is):
-            raise _explain_refusal("NOT stands before IN, BETWEEN and NULL only.")
+            raise _explain_refusal("NOT is before IN, BETWEEN and NULL only.")
         name, wanted = self.condition(node)
         if wanted is None:
             return name, Range()

@@ -1,8 +1,9 @@
 """Composition: several releases about the same records, read together.
 
 A release that is safe by itself may not be beside another one: a value must be possible in every one of them. If
-releases were drawn independently given the table, Bayes multiplies: the belief in v is proportional to the product of
-the beliefs b_k(v) that K releases leave, divided by share(v)^(K - 1), and zero where any release rules v out.
+releases were drawn independently given the table, Bayes multiplies: the certainty in v is proportional to the product
+of
+the probabilities b_k(v) that K releases leave, divided by share(v)^(K - 1), and zero where any release rules v out.
 
 Where persons have several rows this is about the row that the attacker knows: its value is one of the person's, and a
 person counts if some row tells.
@@ -122,7 +123,7 @@ class Composition(WrittenAttack):
             figures={
                 f"{noun if by_persons else 'record'}s left with one value": float(n_left),
                 f"{noun if by_persons else 'record'}s left with one value by one release": float(n_left_alone),
-                "highest belief": float(row_max(beliefs).max(initial=0.0)),
+                "highest certainty": float(row_max(beliefs).max(initial=0.0)),
                 "contradicted records": float(n_torn),
             },
         )

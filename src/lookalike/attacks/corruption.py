@@ -4,7 +4,7 @@
     Bucketized   the same in buckets. A known person listed in several buckets is taken out of each in proportion to how
                  likely they are there, given their value, both from the values and from the listed persons.
     Matched      a known person is behind one of the rows that they fit and that carry their values, anybody else behind
-                 one that they fit. If all ways to give everybody a row of their own are equally likely, belief
+                 one that they fit. If all ways to give everybody their own row are equally likely, certainty
                  propagation over these pairs tells how likely each is; exact where pairs form no cycle, else close.
     Perturbed    nothing changes: every value was redrawn by itself, so the values of others say nothing about a row.
 
@@ -51,7 +51,7 @@ from lookalike.randomness import Randomness
 Records = NDArray[np.int64]
 _UNAIDED = "the same, nobody known"
 _ROUNDS = 8, 60
-"""Least and most rounds of belief propagation."""
+"""Least and most rounds of certainty propagation."""
 _EFFORT = 2e7
 """Pairs times rounds that are spent if rounds allow."""
 
@@ -178,7 +178,7 @@ class Corruption(OnClasses):
         score = Score(round(right), n_unknown)
         name = original.domains.sensitive[column].name
         sentence = (
-            f'Whoever knows the values of "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
+            f'An attacker who knows "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
             f"{n_unknown:,} right, and {alone:.1%} without that knowledge; {round(certain):,} are left with one "
             f"value, {round(certain_before):,} before."
         )
@@ -205,7 +205,7 @@ class Corruption(OnClasses):
 
 
 def sharpener(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
-    """From known and unknown records to beliefs [unknown, values] about a column (CSR)."""
+    """From known and unknown records to probabilities [unknown, values] about a column (CSR)."""
     release = whereabouts.target.release
     if isinstance(release, Perturbed):
         honest = whereabouts.beliefs(column)

@@ -1,6 +1,6 @@
 """Homogeneity: where all rows that a person can be behind carry one value, that value is known.
 
-Nothing is worked out beyond the honest reader's beliefs (`Whereabouts`): the attack looks where they are extreme.
+Nothing is worked out beyond the honest reader's probabilities (`Whereabouts`): the attack looks where they are extreme.
 By persons a value is known where all persons of a class have it in some row of the class.
 """
 
@@ -73,13 +73,13 @@ class Homogeneity(OnClasses):
         return Finding(
             attack=str(self),
             column=name,
-            sentence=f"{sentence} The highest belief about anybody is {highest.max(initial=0.0):.1%}.",
+            sentence=f"{sentence} The highest certainty about anybody is {highest.max(initial=0.0):.1%}.",
             score=score,
             baselines={"most frequent value": majority(original, column)},
             n_affected=len(caught),
             figures={
-                "highest belief": float(highest.max(initial=0.0)),
-                "mean highest belief": float(highest.mean()),
+                "highest certainty": float(highest.max(initial=0.0)),
+                "mean highest certainty": float(highest.mean()),
                 "share of records caught": len(caught) / original.n_rows,
             },
         )
@@ -106,7 +106,7 @@ class Homogeneity(OnClasses):
             attack=str(self),
             column=name,
             sentence=(
-                f"{sentence} The highest belief about any {noun} is {highest.max(initial=0.0):.1%}; of "
+                f"{sentence} The highest certainty about any {noun} is {highest.max(initial=0.0):.1%}; of "
                 f"{n_certain(by_number):,} a value is certain to an attacker who knows how many rows of the group are "
                 "theirs."
             ),
@@ -114,10 +114,10 @@ class Homogeneity(OnClasses):
             baselines={"most frequent value": majority(original, column)},
             n_affected=n_caught,
             figures={
-                "highest belief": float(highest.max(initial=0.0)),
-                "mean highest belief": float(highest.mean()),
+                "highest certainty": float(highest.max(initial=0.0)),
+                "mean highest certainty": float(highest.mean()),
                 f"share of {noun}s caught": n_caught / classes.n_persons,
-                "highest belief if the number of rows is known": float(by_number.max(initial=0.0)),
+                "highest certainty if the number of rows is known": float(by_number.max(initial=0.0)),
                 f"{noun}s with a certain value if the number of rows is known": float(n_certain(by_number)),
             },
         )

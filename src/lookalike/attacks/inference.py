@@ -30,7 +30,7 @@ from scipy import sparse
 from lookalike.attacks.definetti import DeFinettiAttack
 from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.naive_bayes import NaiveBayesAttack
-from lookalike.attacks.shared.attack import OnValues, majority
+from lookalike.attacks.shared.attack import OnValues, WrittenAttack, majority
 from lookalike.attacks.shared.consequence import Consequence, Result, explain_residual
 from lookalike.attacks.shared.control import Guess, People, Seen, points_of
 from lookalike.attacks.shared.judging import PERSONS_COUNTED, Classifier, guess_with, name_learned
@@ -153,8 +153,7 @@ class Inference(OnValues):
         ):
             if self.attacker not in (_BEST, name) or attack.refuses(target) is not None:
                 continue
-            limit = attack.most_records
-            if self.attacker == _BEST and limit is not None and target.original.n_rows > limit:
+            if self.attacker == _BEST and _takes_long(target, column, attack):
                 continue
             try:
                 known = target.worked_out.get(name_learned(str(attack), column))
@@ -165,6 +164,13 @@ class Inference(OnValues):
                 continue
             found[name] = guess_with(target, column, learnt, within="unit" if name == _DEFINETTI else "all")
         return found
+
+
+def _takes_long(target: Target, column: int, attack: WrittenAttack) -> bool:
+    """Whether a learner has too many records, or weighs too many values for each, to be tried unasked."""
+    n_rows, n_values = target.original.n_rows, target.original.domains.sensitive[column].n_codes
+    too_many = attack.most_records is not None and n_rows > attack.most_records
+    return too_many or (attack.most_cells is not None and n_rows * n_values > attack.most_cells)
 
 
 def _halve(people: People | None, rng: Randomness) -> tuple[Any, Any]:

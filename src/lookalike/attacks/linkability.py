@@ -6,7 +6,7 @@ rows of the two are of one person (Article 29 Working Party, WP216). The release
     w_g(i) = rows of class g if its cells hold what is known of i, else 0, as shares over g; likewise for file 2
     link(i) = the rows j of the second file with the highest sum over g of w_g(i) w_g(j)
 
-A link to m rows that tie is right with 1 / m if the person's own is among them. Somebody who ignores the release is
+A link to m rows that tie is right with 1 / m if the person's own is among them. Someone who ignores the release is
 right with 1 / n. Within one class of k people nobody is right more often than 1 / k; more is possible across classes.
 Both files have the same known row of each person.
 

@@ -106,9 +106,9 @@ class Linkage(WrittenAttack):
             figures |= {key: share for key, share in shares.items() if not math.isnan(share)}
             failed += [key for key, share in shares.items() if math.isnan(share)]
         sentence = (
-            f"Whoever knows that a person is in the table and knows their quasi-identifiers finds their row with a "
-            f"probability of {highest:.1%} at most and {mean:.1%} on average; {n_at_risk:,} of {n_persons:,} persons "
-            f"are found with more than {float(self.threshold):.1%}. "
+            f"An attacker who knows that a person is in the table and knows the person's quasi-identifiers finds the "
+            f"row with a chance of {highest:.1%} at most and {mean:.1%} on average; {n_at_risk:,} of {n_persons:,} "
+            f"people are found with more than {float(self.threshold):.1%}. "
             f"{figures['unique in the release']:.1%} are unique in the release, "
             f"{figures['unique in the original']:.1%} in the original."
         )
@@ -136,7 +136,9 @@ class Linkage(WrittenAttack):
         )
         if not highest:
             return Consequence(AS_PROMISED, f"Nobody's row is found by {result.known}.")
-        asked = max((float(one.model.asked) for one in result.promises if one.model.letter == "k"), default=0.0)
+        # What counts rows that are possible, likely or not, says nothing about chances.
+        sizes = [one.model for one in result.promises if one.model.letter == "k"]
+        asked = max((float(model.asked) for model in sizes if not getattr(model, "by_possible", False)), default=0.0)
         if isinstance(target.release, Bucketized | Perturbed):
             said = f"{chance}, because this form shows these columns exactly. "
             about = (
@@ -167,7 +169,7 @@ class Linkage(WrittenAttack):
         original, noun = target.original, target.original.schema.unit_name
         published, at_once = _count_persons(target), _count_persons_of_points(original)
         n_persons, threshold = original.n_persons, float(self.threshold)
-        # Somebody without any row in the release is not found.
+        # Someone without any row in the release is not found.
         smallest = published.smallest[published.smallest > 0]
         risks, in_population = 1 / smallest, journalist_risks(smallest, float(self.fraction))
         n_at_risk, n_certain = int((risks > threshold).sum()), int((smallest == 1).sum())
@@ -191,7 +193,7 @@ class Linkage(WrittenAttack):
             figures["mean share of a class's rows"] = float(parts.mean())
             said = f" Of the rows of a class up to {largest:.1%} are of one {noun}."
         if known == "one row":
-            # Somebody who knows all rows of a person would find more in the original than this counts.
+            # Someone who knows all rows of a person would find more in the original than this counts.
             figures["unique in the original"] = alone = float((at_once.smallest == 1).mean())
             said += f" {alone:.1%} would be found with certainty in the original."
         samples = {"original": at_once, "release": published} if known == "one row" else {"release": published}
@@ -244,7 +246,7 @@ def _chance(risk: float) -> str:
 
 
 def narrow_down(target: Target) -> Narrowed:
-    """What persons are narrowed down to. Whoever fits no row is left out."""
+    """What persons are narrowed down to. Anyone who fits no row is left out."""
     release, where = target.release, Whereabouts.of(target)
     reading = where.reading
     if isinstance(release, Matched):

@@ -3,7 +3,7 @@
 A method that keeps records of one value apart, so that no row is made for two of them, but draws who is behind which
 row without regard to that, lets a person's own value be published exactly once among the rows that they fit: every
 value seen twice is ruled out. The attack guesses among the values seen once. On a release whose draw respects the
-values it is right in 1/l, as honest guessing is.
+values it is right in 1/l, as the baseline is.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class RepeatedValues(OnValues):
         n_left = n_certain(row_max(beliefs))
         sentence = (
             f'{n_repeated:,} of {original.n_rows:,} persons see a value of "{name}" more than once among the rows '
-            f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, honest guessing in "
+            f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, reading them in "
             f"{honest_share(honest, truth):.1%}"
         )
         return Finding(
@@ -108,9 +108,9 @@ class RepeatedValues(OnValues):
 
 
 def _find_seen_once(seen: Any) -> tuple[Any, int]:
-    """Equal beliefs in the values seen exactly once, and how many records see one repeated.
+    """Equal probabilities in the values seen exactly once, and how many records see one repeated.
 
-    `seen` counts values [records, values]. A record that sees no value exactly once keeps the honest beliefs.
+    `seen` counts values [records, values]. A record that sees no value exactly once keeps the honest probabilities.
     """
     once = seen.copy()
     once.data = (seen.data == 1).astype(np.float64)
@@ -120,7 +120,7 @@ def _find_seen_once(seen: Any) -> tuple[Any, int]:
 
 
 def _draw_guesses(beliefs: Any, rng: Randomness) -> NDArray[np.int64]:
-    """A value drawn for each record by the beliefs about it; -1 where nothing is believed."""
+    """A value drawn for each record by the probabilities about it; -1 where nothing is believed."""
     n_records = beliefs.shape[0]
     sums = np.concatenate(([0.0], np.cumsum(beliefs.data)))
     starts, ends = beliefs.indptr[:-1], beliefs.indptr[1:]

@@ -1,4 +1,6 @@
-"""What known attacks achieve on a target: every attack that applies, and what the promises say about its beliefs."""
+"""What known attacks achieve on a target: every attack that applies, and what the promises say about its
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ from lookalike.randomness import Randomness
 
 @dataclass(frozen=True)
 class Attacked:
-    """What one attack achieved, and how far the promises hold against its beliefs."""
+    """What one attack achieved, and how far the promises hold against its probabilities."""
 
     finding: Finding
     kept: dict[str, tuple[str, bool]]
-    """For each promise about the column: the level that the attacker's beliefs reach, and whether it is still kept."""
+    """For each promise about the column: the level that the attacker's probabilities reach, and whether it is
+    still kept.
+    """
     consequence: Consequence
     """What this means to the person who signs the release."""
 
@@ -99,7 +103,7 @@ class Attacks:
             lines.append(f"{finding.attack} ({verdict}): {finding.sentence}")
             broken = [f"{name} (reached {level})" for name, (level, kept) in attacked.kept.items() if not kept]
             if broken:
-                lines.append(f"  Against these beliefs the release does not keep {', '.join(broken)}.")
+                lines.append(f"  Against these probabilities the release does not keep {', '.join(broken)}.")
             lines.append(f"  {attacked.consequence}")
         lines += self.list_not_made()
         lines += self.notes

@@ -1,7 +1,8 @@
 """Similarity: values that differ but mean much the same.
 
 A group may hold many values and still tell that a person has some disease of the nerves. The attack replaces every
-value by its ancestor in the taxonomy of the sensitive column and reads the beliefs in ancestors. On level h stands, for
+value by its ancestor in the taxonomy of the sensitive column and reads the probabilities in ancestors. On level h
+stands, for
 each value, its highest ancestor of height h at most, so that the levels of an uneven tree are partitions as well.
 """
 
@@ -58,7 +59,7 @@ class _Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class Similarity(WrittenAttack):
-    """Reads beliefs in kinds of values, by the taxonomy of the sensitive column."""
+    """Reads probabilities in kinds of values, by the taxonomy of the sensitive column."""
 
     name: ClassVar[str] = "similarity"
     remedy: ClassVar[str] = "It is about kinds of values: t-closeness with distance=hierarchical limits it."
@@ -134,15 +135,15 @@ class Similarity(WrittenAttack):
         sentence = (
             f'On level {worst.level} of the taxonomy of "{name}" a kind of value is believed with {worst.highest:.1%} '
             f"at most, where a single value is with {float(highest_value.max(initial=0.0)):.1%}; the kind is certain "
-            f"for {n_sure_kinds:,} of {original.n_rows:,} persons, the value for {n_sure_values:,}. The belief in a "
+            f"for {n_sure_kinds:,} of {original.n_rows:,} persons, the value for {n_sure_values:,}. The certainty in a "
             f"kind grows by {worst.gain:.3g} times its share at most."
         )
         figures = {
-            "highest belief in a value": float(highest_value.max(initial=0.0)),
+            "highest certainty in a value": float(highest_value.max(initial=0.0)),
             "records certain of kind": float(n_sure_kinds),
         }
         for found in reached:
-            figures[f"highest belief, level {found.level}"] = found.highest
+            figures[f"highest certainty, level {found.level}"] = found.highest
             figures[f"highest gain (beta), level {found.level}"] = found.gain
         return Finding(
             attack=str(self),
@@ -176,11 +177,11 @@ class Similarity(WrittenAttack):
             n_affected = int(classes.any_of(rows_above(worst.beliefs, ceilings)).sum())
         name = original.domains.sensitive[column].name
         figures = {
-            "highest belief in a value": float(highest_value.max(initial=0.0)),
+            "highest certainty in a value": float(highest_value.max(initial=0.0)),
             f"{noun}s certain of kind": float(n_sure_kinds),
         }
         for found in reached:
-            figures[f"highest belief, level {found.level}"] = found.highest
+            figures[f"highest certainty, level {found.level}"] = found.highest
             figures[f"highest gain (beta), level {found.level}"] = found.gain
         return Finding(
             attack=str(self),
@@ -189,7 +190,7 @@ class Similarity(WrittenAttack):
                 f'On level {worst.level} of the taxonomy of "{name}" a kind of value of a {noun} is believed with '
                 f"{worst.highest:.1%} at most, where a single value is with "
                 f"{float(highest_value.max(initial=0.0)):.1%}; a kind is certain for {n_sure_kinds:,} of "
-                f"{counted(classes.n_persons, noun)}, a value for {n_sure_values:,}. The belief in a kind grows by "
+                f"{counted(classes.n_persons, noun)}, a value for {n_sure_values:,}. The certainty in a kind grows by "
                 f"{worst.gain:.3g} times the share of {noun}s who have it at most."
             ),
             score=Score(int(right.sum()), len(known)),

@@ -10,7 +10,7 @@ predicates are also held against as many people who are not in the table: what i
     value     these, and the sensitive value is one that the class shows once
     exact     the exact quasi-identifiers of a published row
     rare      the rarest published value of a column, or the rarest pair of two columns
-    random    as many random conditions of the same columns, each as wide: for somebody who ignores the release
+    random    as many random conditions of the same columns, each as wide: for someone who ignores the release
 
 Which kind works best is chosen on one half of its predicates and scored on the other, for the best of many looks better
 than it is. The halves are of the predicates, not of the people: how many people a predicate isolates depends on how
@@ -140,7 +140,7 @@ class SinglingOut(WrittenAttack):
     def explain(self, result: Result) -> Consequence:
         found = result.finding.residual
         if found is None:
-            return Consequence(NO_GAIN, "No condition that could single somebody out can be written from the release.")
+            return Consequence(NO_GAIN, "No condition that could single someone out can be written from the release.")
         return explain_residual(
             result,
             f"of the conditions written from the release (kind {found.kind}) are met by exactly one {result.person}",
@@ -216,7 +216,7 @@ class SinglingOut(WrittenAttack):
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """Which predicates of a kind isolate somebody."""
+    """Which predicates of a kind isolate someone."""
 
     isolates: NDArray[np.bool_]
     control: NDArray[np.bool_] | None
@@ -460,7 +460,7 @@ def _write_rare(target: Target) -> _Predicates:
         (cells, _), class_of_row = _cells_of_points(release.quasi, release.domains.quasi), np.arange(len(release.quasi))
         ids = [release.quasi[:, column].astype(np.int64) for column in range(n_quasi)]
     shown = [one[class_of_row] for one in ids]
-    # The rows of a bucketized release stand apart from its values: only one side at a time can be read together.
+    # The rows of a bucketized release are apart from its values: only one side at a time can be read together.
     both_sides = not isinstance(release, Bucketized)
     rows = np.flatnonzero(told) if both_sides else np.arange(len(class_of_row))
     picked: list[tuple[tuple[int, ...], Ints, Ints]] = []

@@ -1,8 +1,9 @@
-"""Skewness: where a rare value is frequent among the rows that a person can be behind, the belief in it has risen many
+"""Skewness: where a rare value is frequent among the rows that a person can be behind, the certainty in it has risen
+many
 times, although many values may be there.
 
-Nothing is worked out beyond the honest reader's beliefs (`Whereabouts`): the attack looks where they are extreme.
-By persons, beliefs and shares are those of different persons who have a value in some row.
+Nothing is worked out beyond the honest reader's probabilities (`Whereabouts`): the attack looks where they are extreme.
+By persons, probabilities and shares are those of different persons who have a value in some row.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ _RISE = "highest rise"
 
 @dataclass(frozen=True)
 class Skewness(OnClasses):
-    """Looks for persons about whom the belief in a value rises many times above its share."""
+    """Looks for persons about whom the certainty about a value rises many times above its share."""
 
     name: ClassVar[str] = "skewness"
     remedy: ClassVar[str] = (
-        "A promise of how far a belief may rise above a value's share (beta-likeness, t-closeness) limits it."
+        "A promise of how far a certainty may rise above a value's share (beta-likeness, t-closeness) limits it."
     )
     most_records: ClassVar[int | None] = None
     most_cells: ClassVar[int | None] = None
 
     times: Exact = Exact(above=1, default=Fraction(10))
-    """A belief above so many times the value's share in the table counts."""
+    """A certainty above so many times the value's share in the table counts."""
 
     def explain(self, result: Result) -> Consequence:
         target, highest, affected = result.target, result.finding.figures[_RISE], result.finding.n_affected
@@ -80,7 +81,7 @@ class Skewness(OnClasses):
         highest = float(rises.max(initial=0.0))
         name = original.domains.sensitive[column].name
         sentence = (
-            f'The belief in a value of "{name}" rises to {highest:.3g} times its share in the table at most; for '
+            f'The certainty about a value of "{name}" rises to {highest:.3g} times its share in the table at most; for '
             f"{len(records):,} of {original.n_rows:,} persons one rises to more than {float(self.times):g} times."
         )
         score = score_guesses(guesses, original.sensitive[records, column]) if len(records) else Score(0, 0)
@@ -116,7 +117,8 @@ class Skewness(OnClasses):
             attack=str(self),
             column=name,
             sentence=(
-                f'The belief that a {noun} has a value of "{name}" rises to {highest:.3g} times the share of {noun}s '
+                f'The certainty that a {noun} has a value of "{name}" rises to {highest:.3g} times the share of '
+                f"{noun}s "
                 f"who have it at most, and to {by_number:.3g} times for an attacker who knows how many rows of a group "
                 f"are theirs; for {n_affected:,} of {counted(classes.n_persons, noun)} one rises to more than "
                 f"{float(self.times):g} times."
@@ -137,14 +139,14 @@ def _times(rise: float) -> str:
 
 
 def rises_of(beliefs: Any, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many times its share each belief is; entry by entry."""
+    """How many times its share each certainty is; entry by entry."""
     below = shares[beliefs.indices]
     rises: NDArray[np.float64] = np.divide(beliefs.data, below, where=below > 0, out=np.zeros(len(below)))
     return rises
 
 
 def _steepest(beliefs: Any, rises: NDArray[np.float64], times: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Records with a belief risen above so many times, and the value that rose most for each."""
+    """Records with a certainty risen above so many times, and the value that rose most for each."""
     entries = np.flatnonzero(rises > times * (1 + SLACK))
     owners = owners_of(beliefs)[entries]
     # Written in rising order: the last of a record stays.

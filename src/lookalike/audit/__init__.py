@@ -1,4 +1,4 @@
-"""The audit: a release held against its promises by somebody who trusts nothing.
+"""The audit: a release held against its promises by someone who trusts nothing.
 
 It takes the adversary's seat: everything is worked out from what is published and the original table, exactly, with
 no code shared with the algorithms and without the record map. `verify` checks that the release is about this table at

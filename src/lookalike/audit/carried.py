@@ -1,9 +1,9 @@
-"""What carried columns reveal: the release as somebody sees it who knows one of them, or all.
+"""What carried columns reveal: the release as someone sees it who knows one of them, or all.
 
 Each case is the audit's own reading of the release for that attacker (`knowing`), counted exactly and without chance:
 
     broken      persons in classes that break a promise once the columns are known
-    least       persons (rows) in the smallest class; highest: the highest belief in any value that a class leaves
+    least       persons (rows) in the smallest class; highest: the highest certainty in any value that a class leaves
     alone       persons who are by themselves in their class; certain: persons whose class has one sensitive value
     candidates  the same by the rows that a reader finds, who does not know the class: all rows whose cells the person
                 fits, of all classes, and that have the person's carried value. Matched: those of the private graph
@@ -38,12 +38,12 @@ from lookalike.data.release import Grouped, Matched, MatchGraph, Perturbed
 _LOOKS = 20_000
 """How many parts of an exposure are looked at to count who is in units that break a promise."""
 _COMPARISONS = 1_000_000_000
-"""Pairs of a kind of record and a class that are compared to find all rows a person fits; more are not."""
+"""Pairs of a kind of record and a class that are compared to find all rows per person fits; more are not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CarriedRisk:
-    """What somebody achieves who knows these carried columns of a person besides the quasi-identifiers."""
+    """What someone achieves who knows these carried columns of a person besides the quasi-identifiers."""
 
     columns: tuple[str, ...]
     """Empty: nobody knows a carried column."""
@@ -60,7 +60,7 @@ class CarriedRisk:
     n_certain: Mapping[str, int] = field(default_factory=dict)
     """By sensitive column: persons whose class has one value."""
     highest: Mapping[str, Fraction] = field(default_factory=dict)
-    """By sensitive column: the highest belief in any value."""
+    """By sensitive column: the highest certainty in any value."""
     n_single_candidate: int | None = None
     """Persons of whom a reader finds exactly one candidate row; None: not counted."""
     n_certain_candidates: Mapping[str, int] = field(default_factory=dict)
@@ -141,7 +141,7 @@ def _measure(
         highest={name: _find_highest(seen) for name, seen in known.items()},
     )
     if places and not isinstance(reading.release, Perturbed):
-        # Whoever finds a row of a perturbed release reads what it carries: its promises count that already.
+        # Anyone who finds a row of a perturbed release reads what it carries: its promises count that already.
         risk = replace(risk, **_count_broken(reading, promises, graph, adversary, risk.n_persons))
     if not candidates:
         return risk
@@ -150,7 +150,7 @@ def _measure(
         return (
             risk if counted is None else replace(risk, n_single_candidate=counted[0], n_certain_candidates=counted[1])
         )
-    # Whoever reads a bucket, or finds a row by exact quasi-identifiers, knows the class.
+    # Anyone who reads a bucket, or finds a row by exact quasi-identifiers, knows the class.
     return replace(risk, n_single_candidate=risk.n_alone, n_certain_candidates=risk.n_certain)
 
 
@@ -249,7 +249,7 @@ def _count_broken(
 
 
 def find_failing(model: PrivacyModel, exposure: Exposure) -> NDArray[np.bool_]:
-    """[classes] which of them break the promise by themselves. Units with equal beliefs are looked at once."""
+    """[classes] which of them break the promise by themselves. Units with equal probabilities are looked at once."""
     n_classes = exposure.n_units if exposure.n_classes is None else exposure.n_classes
     kinds: dict[tuple[bytes, bytes, int, int], int] = {}
     kind_of_unit = np.empty(exposure.n_units, dtype=np.int64)
@@ -346,7 +346,7 @@ def _list_classes(reading: Reading, places: Sequence[int]) -> tuple[Ints, Ints, 
 
 
 def _owners_of(reading: Reading) -> Ints:
-    """The person of each row; a made-up row is a person of its own."""
+    """The person of each row; a made-up row is its own person."""
     assert reading.record_of_row is not None
     assert reading.original.persons is not None
     made_up = -1 - np.arange(len(reading.record_of_row))
@@ -355,7 +355,7 @@ def _owners_of(reading: Reading) -> Ints:
 
 
 def _have_rows(reading: Reading) -> NDArray[np.bool_]:
-    """[records] those with a row of their own, as far as it is known."""
+    """[records] those with their own row, as far as it is known."""
     found = np.ones(reading.original.n_rows, dtype=bool)
     if reading.record_of_row is not None:
         found[:] = False

@@ -3,8 +3,9 @@
 Rules (`data.knowledge`) sort people into kinds by their quasi-identifiers; a kind cannot have certain sensitive values.
 Two attackers use that.
 
-*By rows.* Somebody who knows a person takes away the rows with values that the person cannot have. What is left is
-equally likely: in a unit with w rows that are possible for the person, n_v of them with value v, the belief is n_v / w,
+*By rows.* Someone who knows a person takes away the rows with values that the person cannot have. What is left is
+equally likely: in a unit with w rows that are possible for the person, n_v of them with value v, the certainty is n_v
+/ w,
 and the row is found among w. Units are those of the audit, one for each kind of person who fits them:
 
     grouped      every class whose cells a record of the kind fits, whether or not its own row is in it
@@ -15,9 +16,9 @@ and the row is found among w. Units are those of the audit, one for each kind of
 A reader who does not know the class pools the classes that the person fits. The pooled share is a mean of theirs and
 so no larger than the largest of them.
 
-*By assignments.* Somebody who knows everybody's quasi-identifiers, and so the kinds of all people in a class, knows
+*By assignments.* Someone who knows everybody's quasi-identifiers, and so the kinds of all people in a class, knows
 more: each of them has one of its rows, and none has an impossible one. All such assignments of people to rows are
-equally likely (without rules, all orders are). The belief is the share of assignments in which the person has the
+equally likely (without rules, all orders are). The certainty is the share of assignments in which the person has the
 value, the chance of a row the share in which the person has the row. They are counted exactly: rows that are possible
 for the same kinds are interchangeable, and so are people of one kind, so tables of how many people of a kind have rows
 of a type are gone through, each with its number of assignments. Rows that are possible for all kinds need not be gone
@@ -28,7 +29,7 @@ who knows the method is taken to know who is in a class: by the record map, or w
 
 Not decided, and so never passed: persons with several rows, promises with least shares of values or about whole
 distributions (rules take values away from everybody; a promise about them would not be about this release), what is
-possible in a matched release, and perturbed releases against somebody who knows the method.
+possible in a matched release, and perturbed releases against someone who knows the method.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ _MOST_STEPS = 300_000
 BY_ROWS, BY_ASSIGNMENTS = "impossible rows removed", "impossible assignments removed"
 _SEVERAL_ROWS = "not decided: rules are used where every person has one row (--rows one)"
 _FLOORS = (
-    "not decided: the promise bounds beliefs from below or compares distributions, which rules change for everybody"
+    "not decided: the promise bounds probabilities from below or compares distributions, which rules change for "
+    "everybody"
 )
 _TOO_MANY = "not decided: a class has too many assignments to count"
 _NOT_KNOWN = (
@@ -86,7 +88,7 @@ class Conditioned:
 
 
 def condition(examined: Examined, kinds: Kinds, record_of_row: Ints | None = None) -> tuple[Conditioned, ...]:
-    """Every promise against somebody who knows the rules; `record_of_row` is the private record map."""
+    """Every promise against someone who knows the rules; `record_of_row` is the private record map."""
     reading = examined.reading
     if record_of_row is not None:
         reading = replace(reading, record_of_row=record_of_row)
@@ -156,7 +158,7 @@ def _refuse(reading: Reading, promise: Promise, adversary: str) -> str | None:
 
 
 _Seen = tuple[Exposure, tuple[Ints, Ints]]
-"""Beliefs, and pairs of a record and a unit whose beliefs are about it."""
+"""Beliefs, and pairs of a record and a unit whose probabilities are about it."""
 
 
 def _expose(examined: Examined, reading: Reading, kinds: Kinds, promise: Promise, way: str) -> _Seen | str:
@@ -355,7 +357,7 @@ def _group_by(units: Ints, items: Ints) -> dict[int, list[int]]:
 def _expose_beliefs(
     reading: Reading, column: int | None, beliefs: list[dict[int, Fraction]], sizes: list[int]
 ) -> Exposure:
-    """An exposure of beliefs as they are: whole numbers over a common size, rounded up where that is too large.
+    """An exposure of probabilities as they are: whole numbers over a common size, rounded up where that is too large.
 
     About identity the size of a unit is the number of equally likely rows that the likeliest row comes to.
     """

@@ -1,4 +1,4 @@
-"""From a release to the beliefs it leaves: the exposure of each form, by the reader's own means.
+"""From a release to the probabilities it leaves: the exposure of each form, by the reader's own means.
 
 Units are classes of identical rows of one part (Grouped), originals (Matched, by the rows that the graph lets them be
 behind), buckets (Bucketized) and published values (Perturbed, by Bayes). Rows that any reader sets aside as made up are
@@ -93,7 +93,7 @@ def _count_exposure(reading: Reading, units: Ints, rows: Ints, column: int | Non
 def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: str) -> Exposure:
     """Bayes in whole numbers: published value y leaves weights[y, c] * count[c]; values never drawn are skipped.
 
-    Whoever finds a person's row also reads what it carries, so counts are those of the records that carry the same.
+    Anyone who finds a person's row also reads what it carries, so counts are those of the records that carry the same.
     """
     matrix = release.randomizers[column]
     exact = np.int64 if matrix.total * int(reading.original.prior(None)[0]) < _ROOM else object
@@ -111,7 +111,7 @@ def _bound_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposu
     To such a reader every order of the values is equally likely, and all rows tell about each person. Exchanging the
     values c and u of two persons changes the probability of what is published by R = max w[y, c] / w[y, u] times
     max w[y, u] / w[y, c] at most, so their odds change by no more. Two units a value: the odds of all others divided
-    by R, and multiplied by it. Rounded to the unfavourable side. Beliefs in *each* value, not a joint one.
+    by R, and multiplied by it. Rounded to the unfavourable side. Probabilities in *each* value, not a joint one.
     """
     weights = release.randomizers[column].weights
     swap: dict[tuple[int, int], Fraction | None] = {}
@@ -196,7 +196,7 @@ def _largest_ratio(weights: NDArray[np.int64], above: int, below: int) -> Fracti
 def concealment(reading: Reading, adversary: str) -> Exposure | None:
     """Matched releases: for each record the rows that it may be behind in some complete assignment.
 
-    None where there are too many pairs to list. A pair counts if it lies in the assignment found or on a closed walk
+    None where there are too many pairs to list. A pair counts if it is in the assignment found or on a closed walk
     of swaps (both ends in one strong component). Rows without a record and records without a row join through a hub:
     taking a free row frees another one.
     """
@@ -247,7 +247,7 @@ def concealment(reading: Reading, adversary: str) -> Exposure | None:
 
 
 def complete_assignment(reading: Reading) -> Ints:
-    """A row of its own for each record that was placed; -1 for none. Rows of one item are interchangeable."""
+    """Its own row for each record that was placed; -1 for none. Rows of one item are interchangeable."""
     item_of_record, item_of_row = reading.placement.item_of_record, reading.placement.item_of_row
     rows, records = (np.argsort(items, kind="stable") for items in (item_of_row, item_of_record))
     records = records[item_of_record[records] >= 0]

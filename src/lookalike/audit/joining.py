@@ -119,7 +119,7 @@ def _unite_exposures(exposures: Sequence[Exposure]) -> Exposure:
 
 
 def _unite_classes(exposures: Sequence[Exposure]) -> Exposure:
-    """By persons: first the classes of all, then what is believed by somebody who knows numbers of rows."""
+    """By persons: first the classes of all, then what is believed by someone who knows numbers of rows."""
     classes = [units_of(one, np.arange(one.n_classes or 0)) for one in exposures]
     further = [units_of(one, np.arange(one.n_classes or 0, one.n_units)) for one in exposures]
     n_classes = sum(one.n_units for one in classes)

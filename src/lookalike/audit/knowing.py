@@ -1,6 +1,6 @@
 """What the audit sees through the eyes of an attacker who also knows carried columns of a person.
 
-A carried value is published exactly, in the row with the sensitive value. To somebody who knows it, it works as one
+A carried value is published exactly, in the row with the sensitive value. To someone who knows it, it works as one
 more quasi-identifier: rows with another value are not that person's. So the audit of such an attacker is the audit of
 the same release with these columns among the quasi-identifiers:
 
@@ -35,7 +35,7 @@ def find_carried(original: Microdata, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def learn_carried(reading: Reading, places: Sequence[int]) -> Reading:
-    """The reading of somebody who also knows these carried columns of a person."""
+    """The reading of someone who also knows these carried columns of a person."""
     if not places:
         return reading
     listed = list(places)
@@ -51,7 +51,7 @@ def learn_carried(reading: Reading, places: Sequence[int]) -> Reading:
 
 
 def learn_graph(graph: MatchGraph, reading: Reading, places: Sequence[int]) -> MatchGraph:
-    """The rows of the private graph that are left of each record for somebody who knows these carried columns."""
+    """The rows of the private graph that are left of each record for someone who knows these carried columns."""
     listed, n_records = list(places), len(graph.starts) - 1
     owner = np.repeat(np.arange(n_records), np.diff(graph.starts))
     same = (reading.release.carried[graph.rows][:, listed] == reading.original.carried[owner][:, listed]).all(axis=1)
@@ -131,7 +131,7 @@ def _split_buckets(
 
 
 def _find_listed(reading: Reading) -> Ints:
-    """The records with a row of their own: by the private map, or else all."""
+    """The records with their own row: by the private map, or else all."""
     if reading.record_of_row is not None:
         return reading.record_of_row
     return np.arange(reading.original.n_rows, dtype=np.int64)

@@ -1,11 +1,12 @@
 """Linked rows: what a reader sees of a person is a sequence of cells, and persons with the same sequence are a class.
 
 All of it is worked out from the published tables: the rows of each person number, in the order of their visit numbers,
-and the class of each such sequence. The size of a class is its number of person numbers, and the belief in a value is
+and the class of each such sequence. The size of a class is its number of person numbers, and the certainty about a
+value is
 the number of them that have it in some row, over that size. The attacker knows all quasi-identifiers of all rows of a
 person, and how many there are.
 
-That a person number stands for one person, and for all published rows of that person, is a check of its own. With the
+That a person number stands for one person, and for all published rows of that person, is its own check. With the
 private record map it is read off. Without it a one-to-one assignment is looked for, in which the first visits of each
 person fit a number's rows visit by visit and have its values; where there are too many pairs to list, or the order of
 visits is not known, it is left open, and so is every promise.
@@ -157,7 +158,7 @@ class _Originals:
     def of(cls, original: Microdata) -> _Originals:
         assert original.persons is not None
         owners = np.unique(original.persons, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        # Without an order of its own, a person's records are in the order of the table.
+        # Without its own order, a person's records are in the order of the table.
         visits = np.arange(original.n_rows) if original.visits is None else original.visits
         records = np.lexsort((visits, owners)).astype(np.int64)
         return cls(owners, records, np.concatenate(([0], np.cumsum(np.bincount(owners)))).astype(np.int64))

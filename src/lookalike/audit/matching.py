@@ -5,7 +5,8 @@ assignment that carries the true values. Regular means: the two ends of every ed
 connected part has one degree and splits into so many disjoint assignments, which is what equal odds need; parts of
 degree d and d + 1 side by side are how a table whose size d does not divide is published without made-up rows.
 
-Level B. Without the graph, beliefs are known only where the ranges leave no choice of one: where rows and records fall
+Level B. Without the graph, probabilities are known only where the ranges leave no choice of one: where rows and
+records fall
 into blocks within which everybody fits every row and nobody fits a row outside. Such a release is a grouped one, and is
 judged as such. Elsewhere nothing is shown. A maximum flow tells whether containment has a d-regular part in which no
 record sees a value more often than its cap: with the graph it confirms the verdict, without it it can only refute one.
@@ -76,7 +77,7 @@ def _regular(reading: Reading, owner: Ints, rows: Ints) -> Check:
     if withheld.n_dummies == 0:
         uneven = of_record[owner] != of_row[rows]
     else:
-        # Made-up records stand behind rows too but are not in the graph: a row may lack edges, but all records
+        # Made-up records are behind rows too but are not in the graph: a row may lack edges, but all records
         # behind it have the degree that it would have with them.
         most = np.zeros(len(of_row), dtype=np.int64)
         np.maximum.at(most, rows, of_record[owner])
@@ -130,7 +131,7 @@ def _flow_test(reading: Reading, requirement: Requirement, column: int | None, g
     """The flow test, with the graph's own degrees, or else with the smallest degrees that the model leaves open.
 
     For size and distinct values those are k and l (a value at most once); under ceilings the first few degrees d at
-    which the caps floor(ceiling * d) admit d rows and let every published value be used d times a row.
+    which the caps floor(ceiling * d) admit d rows and let every published value be used d times per row.
     """
     only_distinct = requirement.distinct > 1 and requirement.ceilings is None
     rest = replace(requirement, distinct=1) if only_distinct else requirement
@@ -148,7 +149,7 @@ def _flow_test(reading: Reading, requirement: Requirement, column: int | None, g
     if graph is not None:
         degrees = np.diff(graph.starts)
         if only_distinct and (degrees[degrees > 0] != requirement.distinct).any():
-            return Existence(None, "not run: with more rows a record than values asked for, values may repeat")
+            return Existence(None, "not run: with more rows per record than values asked for, values may repeat")
         slots = np.bincount(graph.rows, minlength=reading.release.n_rows)
         found = _flow(reading, degrees, slots, values, requirement, n_codes) == int(degrees.sum())
         return Existence(found, f"{'a' if found else 'no'} graph with the degrees of the given one keeps the promise")
@@ -165,7 +166,7 @@ def _flow_test(reading: Reading, requirement: Requirement, column: int | None, g
         tried.append(str(degree))
     if not tried:
         return Existence(False, f"some record fits only {counted(most, 'row')}: no degree is left to try")
-    return Existence(False, f"no regular graph that keeps the promise exists with {' or '.join(tried)} rows a record")
+    return Existence(False, f"no regular graph that keeps the promise exists with {' or '.join(tried)} rows per record")
 
 
 def _caps(requirement: Requirement, degree: int, n_codes: int) -> Ints:
@@ -207,7 +208,7 @@ def _flow(reading: Reading, degrees: Ints, slots: Ints, values: Ints, requiremen
     pair = pair.reshape(-1)
     pair_cap = np.zeros(len(keys), dtype=np.int64)
     pair_cap[pair] = cap_of_edge
-    # Only where a record fits more rows of a value than its cap does the value need a node of its own.
+    # Only where a record fits more rows of a value than its cap does the value need its own node.
     narrow = count > pair_cap
     n_nodes = int(np.count_nonzero(narrow))
     node_of_pair = np.where(narrow, n_records + n_rows + np.cumsum(narrow) - 1, keys // n_codes)

@@ -1,13 +1,14 @@
 """A part of a release audited where its rows are: the same audit, and the few units that decide for the whole.
 
 A table that is larger than a machine is published in parts, and nobody ever holds all of it. Each part is examined like
-a release of its own, against promises that are measured by the whole table's counts (`Microdata.whole`). What is handed
+its own release, against promises that are measured by the whole table's counts (`Microdata.whole`). What is handed
 on holds no rows and does not grow with them: counts, and of each exposure those units that a level can rest on.
 
 Every model promises something of *every* unit. So its level is that of its worst unit, or of its few worst (alpha-k
-names the smallest group beside the highest belief), and the worst of the whole is the worst of the parts' worst. Of an
+names the smallest group beside the highest certainty), and the worst of the whole is the worst of the parts' worst. Of
+an
 exposure are kept, then, for each model the units that by themselves give the part's level, which is tried and not taken
-for granted; the smallest unit; and for each value the unit that leaves the highest belief in it, which reports show.
+for granted; the smallest unit; and for each value the unit that leaves the highest certainty in it, which reports show.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph, Perturbed, Release, Withheld
 
 Subject = tuple[str | None, str]
-"""What beliefs are about, a sensitive column (None: identity), and how rows or persons are counted in them."""
+"""What probabilities are about, a sensitive column (None: identity), and how rows or persons are counted in them."""
 COUNTED, POSSIBLE, MIXED = "counted", "possible", "mixed"
 """As they are; also rows that are only possible; each person's different values in equal parts."""
 _MOST_PAIRS = 10_000_000
@@ -40,7 +41,7 @@ _MOST_PAIRS = 10_000_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartAudit:
-    """What a part hands on: its audit, and what the audit of the whole needs. Counts and beliefs, no rows."""
+    """What a part hands on: its audit, and what the audit of the whole needs. Counts and probabilities, no rows."""
 
     audit: Audit
     promises: tuple[Promise, ...]
@@ -61,7 +62,7 @@ class PartAudit:
     """By persons, for tables up to a size: those of this part, and those with each value, as numbers of pairs."""
     withheld: Withheld
     carried: tuple[CarriedRisk, ...] = ()
-    """What carried columns reveal to somebody who knows them."""
+    """What carried columns reveal to someone who knows them."""
     redrawn: tuple[Redrawn, ...] = ()
     """How perturbed columns were redrawn."""
 
@@ -134,7 +135,7 @@ def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tu
                 continue
             found[domain.name, COUNTED] = examined.exposure(index), []
         if not isinstance(release, Perturbed):
-            # Of a perturbed release persons with the same quasi-identifiers may stand in several parts.
+            # Of a perturbed release persons with the same quasi-identifiers may be in several parts.
             found[None, COUNTED] = examined.exposure(None), []
     for promise, exposure_or_reason in (*examined.promised, *examined.measured):
         if isinstance(exposure_or_reason, Exposure):
@@ -151,7 +152,9 @@ def _subject_of(promise: Promise, exposure: Exposure) -> Subject:
 
 
 def thin_exposure(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposure:
-    """The units that decide the level of each model, the smallest, and those with the highest belief in each value."""
+    """The units that decide the level of each model, the smallest, and those with the highest certainty in each
+    value.
+    """
     if not exposure.n_units:
         return exposure
     kept = {int(np.argmin(exposure.sizes[: exposure.n_classes])), *_highest(exposure).tolist()}
@@ -161,7 +164,7 @@ def thin_exposure(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposur
 
 
 def _highest(exposure: Exposure) -> Ints:
-    """For each value that occurs the unit where the belief in it is highest."""
+    """For each value that occurs the unit where the certainty in it is highest."""
     beliefs = (exposure.weights / exposure.sizes[exposure.unit_of_entry]).astype(np.float64)
     order = np.lexsort((beliefs, exposure.values))
     last = np.append(np.diff(exposure.values[order]) != 0, True) if len(order) else np.zeros(0, dtype=bool)

@@ -8,7 +8,8 @@ narrows every x[p, v] down to a least and a greatest number by these sums, and b
 and subtracting classes (`subtraction`), in whole numbers.
 
 Where they meet, x is known to the reader, and as rows of a class are shuffled nothing tells the persons of the path
-apart: the belief in v is x[p, v] / n[p]. Elsewhere the beliefs of the releases are multiplied (`multiply`): the number
+apart: the certainty in v is x[p, v] / n[p]. Elsewhere the probabilities of the releases are multiplied (`multiply`):
+the number
 of rows with v in the person's class of each release, divided by the share of v for all releases but one, as if
 releases were drawn independently. A class that holds another class of the path adds nothing and is left out.
 """
@@ -59,7 +60,7 @@ class Paths:
     sizes: Ints
     """Persons of each path."""
     is_person: NDArray[np.bool_]
-    """[paths] False: made-up rows, which nobody stands behind."""
+    """[paths] False: made-up rows, which nobody is behind."""
 
     @classmethod
     def of(cls, class_of_person: Sequence[Ints], made_up: Sequence[Ints]) -> Paths:
@@ -263,7 +264,7 @@ def _sums(numbers: Ints, owners: Ints, n_owners: int) -> Ints:
 def multiply(
     paths: Paths, published: Sequence[ClassValues], bounds: Bounds, which: Ints, pooled: Ints | None
 ) -> tuple[Ints, Ints]:
-    """The multiplied beliefs of these paths as whole numbers: a weight per entry of the path, and their sum.
+    """The multiplied probabilities of these paths as whole numbers: a weight per entry of the path, and their sum.
 
     `pooled`: how often each value is published in all releases together; None: every value is taken as equally likely.
     Exact while the numbers fit into 63 bits, else rounded up on a fine grid.

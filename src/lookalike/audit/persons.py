@@ -1,18 +1,19 @@
 """Promises about persons: which records are in which class, and what a class reveals about a person in it.
 
-By persons, the size of a class is the number of distinct persons in it, and the belief in a value is the number of
-distinct persons who have it in some row of the class, over that size: what somebody believes who is told which rows of
+By persons, the size of a class is the number of distinct persons in it, and the certainty about a value is the number
+of
+distinct persons who have it in some row of the class, over that size: what someone believes who is told which rows of
 the class belong together, but not whose they are. Which records a class holds is in the private record map. Without
 the map it is known only where every record fits a single class; elsewhere the audit says so and passes nothing that
 depends on it, except sizes that the records which fit no other class reach by themselves.
 
 An attacker who knows that c of the w rows of a class are the person's takes any c of them, and believes in a value
-that n_v rows have with h_v(c) = 1 - C(w - n_v, c) / C(w, c). Such beliefs are further units behind the classes
+that n_v rows have with h_v(c) = 1 - C(w - n_v, c) / C(w, c). Such probabilities are further units behind the classes
 (`Exposure.n_classes`): h_v at the largest c and, for promises with floors, at 1, since h_v rises with c. The largest c
 is the larger of two numbers: the most rows that any person has in the class, and the most rows with equal
 quasi-identifiers that any person has whose quasi-identifiers fit the class, wherever these rows are.
 
-*Several classes.* Somebody who knows the quasi-identifiers of a row knows those of all equal rows of the person. So
+*Several classes.* Someone who knows the quasi-identifiers of a row knows those of all equal rows of the person. So
 equal rows of a person must be in one class: a reader who is told which rows belong together would otherwise intersect
 classes. A reader who does not know that they are together may still spread the c rows over the classes that fit, c_i
 to class i. That shows no value with more than the ceiling z if h_v(c) <= z in each of them: 1 - h_v(c) is log-concave
@@ -26,7 +27,8 @@ Assumed of the attacker:
   quasi-identifiers are exact and can be counted, always;
 - does not know other persons' sensitive values, and is not told both which rows belong together and how many are the
   person's: these are two attackers, with a test each.
-A class of k persons does not mean that each has one row in k: whoever has most rows of a class is most likely behind a
+A class of k persons does not mean that each has one row in k: anyone who has most rows of a class is most likely
+behind a
 row picked at random from it. Values of a person in rows outside the class are not spoken of. The record map is
 believed where release and original do not contradict it: of records with equal cells and values any may be named.
 """
@@ -68,7 +70,7 @@ def check_map(reading: Reading) -> Check | None:
     if record_of_row is None or reading.original.persons is None:
         return None
     problem = _find_map_problem(reading, record_of_row)
-    return Check(RECORD_MAP, problem is None, problem or "every row shows a record of its own, with its values")
+    return Check(RECORD_MAP, problem is None, problem or "every row shows its own record, with its values")
 
 
 def check_rows(reading: Reading) -> Check | None:

@@ -164,7 +164,7 @@ def check_carried(reading: Reading) -> Check:
 
 
 def matrix_problem(randomizer: Randomizer) -> str | None:
-    """Why these numbers are no probabilities, so that no belief can be worked out from them, or None."""
+    """Why these numbers are no probabilities, so that no certainty can be worked out from them, or None."""
     weights = randomizer.weights.astype(object)
     n_negative = int(np.count_nonzero(randomizer.weights < 0))
     if n_negative:

@@ -7,7 +7,7 @@ A reader of the files of a release in parts sees which part a row came from, so 
 other (`parts_check`):
 
     groups      rows with identical cells in two parts are two groups, each of which must keep every promise
-    buckets     a bucket lies in one part, the same in both tables: anything else pairs rows within buckets
+    buckets     a bucket is in one part, the same in both tables: anything else pairs rows within buckets
     matched     the rows that a graph joins to a record lie in one part
     perturbed   quasi-identifiers decide the part: the ranges that the parts cover do not overlap
 
@@ -59,7 +59,7 @@ def _complaints(original: Microdata, release: Release) -> Iterator[str]:
         if len(release.bucket_of_quasi) != len(release.quasi) or len(release.bucket_of_sensitive) != len(
             release.sensitive
         ):
-            yield "there is not one bucket number a row"
+            yield "there is not one bucket number per row"
     elif len(release.quasi) != len(release.sensitive):
         yield "quasi-identifiers and sensitive columns differ in length"
     elif len(release.randomizers) != len(original.domains.sensitive):
@@ -84,10 +84,10 @@ def _code_complaints(codes: Codes, domains: tuple[Domain, ...]) -> Iterator[str]
 def _extent_complaints(original: Microdata, release: Grouped | Matched) -> Iterator[str]:
     units = release.unit_of_row
     if len(units) != len(release.sensitive):
-        yield "there is not one group number a row"
+        yield "there is not one group number per row"
     linked = release.linked if isinstance(release, Grouped) else None
     if linked is not None and {len(linked.person_of_row), len(linked.visit_of_row)} != {len(release.sensitive)}:
-        yield "there is not one person number a row"
+        yield "there is not one person number per row"
     if len(release.extents) != len(original.domains.quasi):
         yield f"there are extents for {len(release.extents)} of {len(original.domains.quasi)} quasi-identifiers"
         return
@@ -168,7 +168,7 @@ def count_changes(records: Ints, rows: Ints) -> tuple[int, int]:
 
 
 def dummies_known(reading: Reading, adversary: str) -> Check | None:
-    """Rows made up must look like all others, or carry a value of their own so that the audit can set them aside.
+    """Rows made up must look like all others, or carry their own value so that the audit can set them aside.
 
     A reader who is given the made-up rows by value takes them away, and one who knows everybody's quasi-identifiers
     counts the persons who fit a group: for neither do they look like all others.
@@ -350,7 +350,7 @@ def _buckets_whole(reading: Reading) -> Check:
     numbers = np.concatenate(reading.buckets)
     n_parts_of = np.bincount(np.unique(np.column_stack((numbers, parts)), axis=0)[:, 0])
     n_split = int(np.count_nonzero(n_parts_of > 1))
-    detail = "every bucket lies in one part, the same in both tables"
+    detail = "every bucket is in one part, the same in both tables"
     if n_split:
         detail = (
             f"{n_split:,} of {counted(len(n_parts_of), 'bucket')} have rows in several parts: the part tells which "

@@ -313,7 +313,7 @@ class Reading:
     unpublished: Mapping[str, Codes] = field(default_factory=dict)
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
     parts: Mapping[str, Ints] = field(default_factory=dict)
-    """Of a release in parts: by published table, the number of the part that each row lies in."""
+    """Of a release in parts: by published table, the number of the part that each row is in."""
     record_of_row: Ints | None = None
     """The private record map: the record behind each row (of the table of values). Used where persons are counted."""
     number_known: bool = True

@@ -4,14 +4,15 @@ The reader has all releases and knows the quasi-identifiers of a person, in whic
 of each. For every release, every promise that it was published under must still hold for the persons in it:
 
     identity    persons on the same path (`paths`) are the ones this reader cannot tell apart: at least k of them
-    values      the belief in a value on each path: exact where the numbers on the path follow from the releases, else
+    values      the certainty about a value on each path: exact where the numbers on the path follow from the releases,
+    else
                 multiplied, once by shares of the values and once with all values equally likely; promises about each
                 value by itself also hold for the fewest persons who can have it in any table that fits and, unless rows
                 are made up, for the most
 
-Refused are also releases that contradict each other: then somebody's value changed, which a reader would see. Tested
-are these readers and no others: where numbers do not follow, the exact belief over all worlds is not worked out, and
-promises about distributions rest on the multiplied beliefs there.
+Refused are also releases that contradict each other: then someone's value changed, which a reader would see. Tested
+are these readers and no others: where numbers do not follow, the exact certainty over all worlds is not worked out, and
+promises about distributions rest on the multiplied probabilities there.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class SeriesRelease:
     name: str
     class_of_person: Ints
     made_up: Ints
-    """By class, rows that no person stands behind."""
+    """By class, rows that no person is behind."""
     values: ClassValues
     """Of the sensitive columns and what is carried beside them, joined: a reader tells rows apart by all of it."""
     promises: tuple[Promise, ...]
@@ -191,7 +192,9 @@ class _Joint:
 
     @cached_property
     def multiplied(self) -> tuple[Ints, tuple[tuple[Ints, Ints], ...]]:
-        """The paths whose numbers do not follow, and their beliefs: by shares, and with all values equally likely."""
+        """The paths whose numbers do not follow, and their probabilities: by shares, and with all values equally
+        likely.
+        """
         which = np.flatnonzero(~self.bounds.known & self.paths.is_person)
         pooled = np.zeros(1 + int(self.bounds.values.max(initial=-1)), dtype=np.int64)
         for held in self.published:
@@ -240,7 +243,7 @@ class _Seen:
         return Certain(self.column.name, *numbers)
 
     def readings(self, release: int, *, certain: bool) -> list[tuple[Ints, Exposure]]:
-        """The beliefs of each reader about the persons in a release: paths, and a unit for each of them."""
+        """The probabilities of each reader about the persons in a release: paths, and a unit for each of them."""
         paths, bounds, prior = self.joint.paths, self.joint.bounds, self.prior(release)
         through = paths.through(release)
         known, others = through[bounds.known[through]], through[~bounds.known[through]]
@@ -323,7 +326,7 @@ def refuse_model(promise: Promise) -> str | None:
 
 
 def _shares_people(paths: Paths, place: int) -> bool:
-    """Whether somebody in a release is in another one, too."""
+    """Whether someone in a release is in another one, too."""
     return bool(((paths.classes[paths.through(place)] != ABSENT).sum(axis=1) > 1).any())
 
 

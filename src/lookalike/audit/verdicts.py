@@ -22,6 +22,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.person_settings import Unit
 from lookalike.data.release import Matched
+from lookalike.data.wording import Wording
 from lookalike.errors import counted
 
 _PASSED = "passed"
@@ -347,7 +348,7 @@ def measure_level(promise: Promise, exposure: Exposure | str) -> Verdict:
 
 
 def _verdict_by(promise: Promise, exposure: Exposure, level: Level, passed: bool | None) -> Verdict:
-    # Beliefs of somebody who knows numbers of rows lie behind the classes, and have no sizes.
+    # Probabilities of someone who knows numbers of rows lie behind the classes, and have no sizes.
     known = level.unit is not None and exposure.counts_rows and level.unit < (exposure.n_classes or exposure.n_units)
     return replace(
         verdict_of(promise, passed, level.detail, exposure.form),
@@ -360,7 +361,7 @@ def verdict_of(promise: Promise, passed: bool | None, detail: str, form: str | N
     """What is said without a level of a promise about a release of that form; the detail says why there is none."""
     model = promise.model
     return Verdict(
-        promise=promise.sentence(form),
+        promise=promise.sentence(Wording(form=form)),
         model=str(model),
         column=promise.column,
         letter=model.letter,

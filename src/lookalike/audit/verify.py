@@ -42,7 +42,8 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.person_settings import Unit
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
-from lookalike.errors import RecipeError, quoted, unknown_name
+from lookalike.data.wording import Wording
+from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
 _PLACING = ("containment.holds_each", "containment.list_fitting", "containment.weight_fitting")
@@ -86,7 +87,7 @@ class Examined:
 
 
 def examine_knowing(examined: Examined, columns: Sequence[str]) -> Examined:
-    """The same release and promises, judged against somebody who also knows these carried columns of a person.
+    """The same release and promises, judged against someone who also knows these carried columns of a person.
 
     Checks of the release itself stay as they are: they do not depend on what an attacker knows.
     """
@@ -101,11 +102,12 @@ def examine_knowing(examined: Examined, columns: Sequence[str]) -> Examined:
     unasked = [promise for promise, _ in examined.measured]
     judged = [_judge(reading, promise, graph, audit.adversary, confirm=False) for promise in promises]
     levels = [expose_promise(reading, promise, graph, audit.adversary) for promise in unasked]
+    wording = replace(_word(examined.reading.original, examined.reading.release, audit.adversary), also=names)
     audit = replace(
         audit,
         verdicts=tuple(
-            replace(verdict, promise=_say_known(own.promise, names))
-            for (verdict, _, _), own in zip(judged, examined.audit.verdicts, strict=True)
+            replace(verdict, promise=promise.sentence(wording))
+            for (verdict, _, _), promise in zip(judged, promises, strict=True)
         ),
         measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
     )
@@ -117,12 +119,6 @@ def examine_knowing(examined: Examined, columns: Sequence[str]) -> Examined:
         tuple(zip(unasked, levels, strict=True)),
         graph,
     )
-
-
-def _say_known(sentence: str, names: Sequence[str]) -> str:
-    """A promise as it would have to hold for somebody who also knows carried columns."""
-    listed = " and ".join(quoted(name) for name in names)
-    return f"For someone who also knows {listed}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def name_kernels(form: str, n_rows: int) -> tuple[str, ...]:
@@ -155,7 +151,7 @@ def examine(
 
     `measures` are models whose levels are reported unasked. `unpublished` are columns of the original that the release
     leaves out, as ranks: the order of rows must not show them either. `parts` has, for each table of a release in
-    parts, the part that each row lies in. `record_of_row` is the private record map, for promises about persons;
+    parts, the part that each row is in. `record_of_row` is the private record map, for promises about persons;
     `number_known`: whether the attacker may know how many rows a person has.
     """
     if adversary not in ADVERSARIES:
@@ -192,14 +188,15 @@ def examine(
         reason = "not run: the release is not well formed"
         verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
-    unit = None if original.persons is None else _unit_of(original, release)
+    wording = _word(original, release, adversary)
     audit = Audit(
         form=release.form,
         adversary=adversary,
         level=_LEVELS.get(release.form, "B" if graph is None else "A"),
         checks=tuple(checks),
         verdicts=tuple(
-            _in_words(verdict, promise, release.form, unit) for verdict, promise in zip(verdicts, promises, strict=True)
+            replace(verdict, promise=promise.sentence(wording))
+            for verdict, promise in zip(verdicts, promises, strict=True)
         ),
         measured=(
             *(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
@@ -207,7 +204,7 @@ def examine(
         ),
         n_records=original.n_rows,
         n_persons=None if original.persons is None else original.n_persons,
-        unit=unit or Unit(),
+        unit=wording.unit or Unit(),
         n_rows=release.n_rows,
         n_suppressed=release.withheld.n_suppressed,
         n_dummies=release.withheld.n_dummies,
@@ -223,20 +220,23 @@ def examine(
     )
 
 
-def _unit_of(original: Microdata, release: Release) -> Unit:
+def _word(original: Microdata, release: Release, adversary: str) -> Wording:
+    """Who the promises are about, and against whom they are held."""
     is_linked = isinstance(release, Grouped) and release.linked is not None
-    return Unit(original.schema.unit_name, "all rows" if is_linked else "one row")
-
-
-def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) -> Verdict:
-    """A verdict whose sentence says what was counted."""
-    return verdict if unit is None else replace(verdict, promise=promise.sentence(form, unit))
+    unit = Unit(original.schema.unit_name, "all rows" if is_linked else "one row")
+    return Wording(
+        form=release.form,
+        adversary=adversary,
+        known=tuple(domain.name for domain in original.domains.quasi),
+        unit=None if original.persons is None else unit,
+    )
 
 
 def _measure_individuals(
     reading: Reading, asked: Sequence[Promise], unasked: Sequence[Promise], adversary: str
 ) -> Iterator[Verdict]:
-    """Where households are counted, and persons are known too: sizes, largest beliefs and what was asked, by persons.
+    """Where households are counted, and persons are known too: sizes, largest probabilities and what was asked, by
+    persons.
 
     k households are at least k persons, but a limit on the share of households says nothing of the share of persons:
     one large household may have a value that the small ones lack.
@@ -362,7 +362,9 @@ def expose_promise(reading: Reading, promise: Promise, graph: MatchGraph | None,
         if problem is not None:
             return f"not run: the matrix is none, {problem}"
     if isinstance(reading.release, Perturbed) and adversary == KNOWS_METHOD and not promise.model.value_by_value:
-        return "not decided: against who knows the method only the belief in each value by itself is bounded"
+        return (
+            "not decided: against someone who knows the method only the certainty about each value by itself is bounded"
+        )
     if isinstance(reading.release, Perturbed) and reading.original.whole is not None and reading.original.carried.size:
         return "not decided: how often values occur beside what a row carries is known of this part alone"
     exposure: Exposure | None

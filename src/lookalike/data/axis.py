@@ -137,7 +137,7 @@ class Axis:
         return {text: slot for slot, text in enumerate(self.values)}
 
     def place(self, domain: Domain, codes: Codes) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """The slot of each record, and its outer place; a record outside stands in a slot all the same."""
+        """The slot of each record, and its outer place; a record outside is in a slot all the same."""
         slots = np.zeros(domain.missing_code + 1, dtype=np.int32)
         places = np.zeros(domain.missing_code + 1, dtype=np.uint8)
         if self.is_numeric:

@@ -1,7 +1,7 @@
-"""How the cells of each quasi-identifier are published: what a reader can take for somebody's own value.
+"""How the cells of each quasi-identifier are published: what a reader can take for someone's own value.
 
 exact     every cell is one value
-ends      intervals that end in values of the group's records: somebody has the lowest and somebody the highest
+ends      intervals that end in values of the group's records: someone has the lowest and someone the highest
 rounded   intervals whose ends lie on one grid for all groups
 listed    sets of the values that the group's records have
 nodes     nodes of a taxonomy

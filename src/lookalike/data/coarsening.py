@@ -8,7 +8,7 @@
     {groups: {North: [A, B]}}      named sets; what is not listed stays (others: keep) or is one block (others: merge)
     {level: 1}                     the column's taxonomy: the largest nodes with at most so many levels below them
 
-Blocks do not overlap and hold every value, so a promise about them is about the blocks: what somebody believes of a
+Blocks do not overlap and hold every value, so a promise about them is about the blocks: what someone believes of a
 block. Ends are worked out in exact fractions of the decimals that the table shows. Blocks depend on what is declared
 and on the value alone, never on other values; only blocks that occur are values of the column.
 """

@@ -12,7 +12,6 @@ other, so that a mistake in one cannot hide in the other.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +24,9 @@ from numpy.typing import NDArray
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
-from lookalike.data.person_settings import Unit
 from lookalike.data.release import MatchGraph, RecordMap, Release
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -107,7 +106,7 @@ class PrivacyModel(Protocol):
 
     @property
     def value_by_value(self) -> bool:
-        """Whether all it asks is that the belief in each value by itself stays within bounds."""
+        """Whether all it asks is that the certainty about each value by itself stays within bounds."""
 
     @property
     def by_distribution(self) -> bool:
@@ -120,10 +119,10 @@ class PrivacyModel(Protocol):
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        """The promise in one plain sentence, true of a release of that form (None: of every form that it accepts).
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        """The promise in one plain sentence: `wording.sentence("can be at most 25 % sure of ...")`.
 
-        `unit`: what is counted where it may have several rows; a model may do without this argument.
+        `wording` says who the attacker is, in which form of release, and what is counted.
         """
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
@@ -142,7 +141,7 @@ class PrivacyModel(Protocol):
         """Whether that level keeps the promise."""
 
     def highest_belief(self, share: Fraction) -> Fraction | None:
-        """The highest belief it leaves in a value of that share; None: what the ceilings of its requirement say."""
+        """The highest certainty it leaves in a value of that share; None: what the ceilings of its requirement say."""
 
     @classmethod
     def measures(cls) -> Sequence[PrivacyModel]:
@@ -166,13 +165,9 @@ class Promise:
     def __str__(self) -> str:
         return str(self.model) if self.column is None else f"{self.column}={self.model}"
 
-    def sentence(self, form: str | None = None, unit: Unit | None = None) -> str:
-        """The promise in one plain sentence; `unit`: what is counted where it may have several rows."""
-        if unit is None:
-            return self.model.promise(self.column, form)
-        if "unit" in inspect.signature(self.model.promise).parameters:
-            return self.model.promise(self.column, form, unit)
-        return f"{self.model.promise(self.column, form)} Different {unit.noun}s are counted, not rows."
+    def sentence(self, wording: Wording = ANY_RELEASE) -> str:
+        """The promise in one plain sentence."""
+        return self.model.promise(self.column, wording)
 
 
 @dataclass(frozen=True)
@@ -233,7 +228,7 @@ class Algorithm(Protocol):
 
     @property
     def cells_apart(self) -> bool:
-        """Whether its groups can be parted by cuts of single columns, so that a scheme can be made of them."""
+        """Whether its groups can be separated by cuts of single columns, so that a scheme can be made of them."""
 
     def hurry(self) -> Algorithm:
         """The same without a long search, and without a limit that depends on the machine."""
@@ -291,7 +286,7 @@ class Dealt(Protocol):
 
 
 class Replay(Dealt, Protocol):
-    """A method played again by somebody who knows it, for one table's quasi-identifiers and requirements."""
+    """A method played again by someone who knows it, for one table's quasi-identifiers and requirements."""
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -576,12 +571,12 @@ class Finding:
     score: Score | None = None
     """Guesses of values, or of identities."""
     baselines: dict[str, float] = field(default_factory=dict)
-    """What honest guessing is right in: a short name (most frequent value, values of the group) and a share. What
+    """What the baseline is right in: a short name (most frequent value, values of the group) and a share. What
     a promise allows is no baseline: nobody is right that often by reading."""
     n_affected: int | None = None
     """Records about which the attacker comes to believe more than the release was to allow."""
     exposure: Exposure | None = None
-    """The attacker's beliefs, to be read by the same models as the release itself."""
+    """The attacker's probabilities, to be read by the same models as the release itself."""
     residual: Residual | None = None
     """The same guesses about people in the table and about a control group, where there is one."""
     figures: dict[str, float] = field(default_factory=dict)
@@ -589,7 +584,7 @@ class Finding:
 
     @property
     def succeeds(self) -> bool | None:
-        """Whether the attacker clearly does better than every honest guess."""
+        """Whether the attacker clearly does better than every baseline."""
         if self.score is None or not self.baselines:
             return None
         return self.score.interval[0] > max(self.baselines.values())

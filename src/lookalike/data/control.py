@@ -182,7 +182,7 @@ def _joint_ids(pairs: Sequence[tuple[Column, Column]]) -> tuple[Ints, Ints]:
 
 
 def nobody(domain: Domain) -> int:
-    """The code of a value that the domain lacks: it lies in no cell."""
+    """The code of a value that the domain lacks: it is in no cell."""
     return domain.n_codes
 
 

@@ -10,8 +10,9 @@ one number is everybody's in its group and stays. No end moves beyond a declared
 
 Why no promise is lost. What is published is worked out from the finished release and from settings alone: the cells,
 how many rows have each, and the declared domains. So a reader of the rounded release knows no more than one of the
-exact release, whatever else he knows. If each release that a method can make keeps a promise against somebody who knows
-the method, the rounded ones do: his belief is a mean of beliefs that keep it, and every such promise bounds a belief,
+exact release, whatever else he knows. If each release that a method can make keeps a promise against someone who knows
+the method, the rounded ones do: his certainty is a mean of probabilities that keep it, and every such promise bounds a
+certainty,
 or a distance from the prior that a mean does not raise. Groups that get the same cells are one group from then on.
 The audit reads the rounded release.
 """
@@ -336,7 +337,7 @@ def find_step(domain: Domain, ranges: Ranges) -> Step | None:
     """The coarsest step of the ladder on which all ends lie, as a reader finds it; None: there is none.
 
     If e is the end that a step g gives for a value x, and e lies on a coarser grid G too, then G gives e for x: no
-    multiple of G lies between. So whoever finds G can tell what the range of a group was rounded to.
+    multiple of G lies between. So anyone who finds G can tell what the range of a group was rounded to.
     """
     wide = _is_wide(ranges)
     if not wide.any() or not _has_ends(domain):

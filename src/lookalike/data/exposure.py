@@ -1,7 +1,7 @@
-"""What a reader can infer: for each unit of the release, the beliefs it leaves about a sensitive value.
+"""What a reader can infer: for each unit of the release, the probabilities it leaves about a sensitive value.
 
 A unit is what a known record can be narrowed down to: a class of identical published rows, a bucket, the rows that
-one record matches, or one published value of a perturbed column. Its beliefs are whole numbers: `weights` over
+one record matches, or one published value of a perturbed column. Its probabilities are whole numbers: `weights` over
 `sizes`. Counts for the first three; for a perturbed column the matrix times the prior (Bayes), so the same exact
 comparisons serve all forms. Sparse: only values with a positive weight are stored.
 """
@@ -37,7 +37,7 @@ class Exposure:
     concealed: NDArray[np.int64] | None = None
     """Matched releases: for each original the rows it may be behind in some complete assignment."""
     n_classes: int | None = None
-    """By persons: so many units are classes, with persons counted; those behind them are what somebody believes who
+    """By persons: so many units are classes, with persons counted; those behind them are what someone believes who
     also knows how many rows a person has. None: rows are counted, and every unit is a class."""
     possible_sizes: NDArray[np.int64] | None = None
     """By persons, where sizes are only the least possible ones: the greatest possible."""
@@ -81,7 +81,7 @@ class Exposure:
         return self.values[part], self.weights[part], int(self.sizes[index])
 
     def belief(self, entry: int) -> Fraction:
-        """The belief of one entry, exact."""
+        """The certainty of one entry, exact."""
         return Fraction(int(self.weights[entry]), int(self.sizes[self.unit_of_entry[entry]]))
 
 

@@ -109,7 +109,7 @@ def _place_end(domain: Domain, texts: Sequence[str], text: str, column: str, *, 
 
 
 def _place_text(domain: Domain, texts: Sequence[str], text: str) -> float | None:
-    """Where a value lies in its column's order; None: nowhere."""
+    """Where a value is in its column's order; None: nowhere."""
     if domain.kind is Kind.ORDERED:
         return float(texts.index(text)) if text in texts else None
     if domain.type not in NUMBER_LIKE and domain.type is not ValueType.STRING:

@@ -1,6 +1,6 @@
 """Text columns with a long tail of rare values as quasi-identifiers: what to do with them, in words one can copy.
 
-Without groups a cell lists values, and a group of rows from a long tail lists dozens: cells that nobody reads, or,
+Without groups per cell lists values, and a group of rows from a long tail lists dozens: cells that nobody reads, or,
 above the limit (`longest_set`), cells that say nothing (`*`). Free text is worse: nearly every value is one person's,
 and is printed. So such a column gets a caution with the ways out that suit it: leave it out, keep the first
 characters of codes, or keep the names of frequent values and publish all others as (other).
@@ -24,7 +24,7 @@ from lookalike.data.suspect_codes import count_values
 from lookalike.errors import counted, quoted
 
 _FREE_SHARE, _FREE_LENGTH = 0.5, 25
-"""Of free text: so many of the rows have a value of their own, or values have so many characters on average."""
+"""Of free text: so many of the rows have their own value, or values have so many characters on average."""
 _FEW_VALUES = 50
 _SHORTEST, _LONGEST_CODE = 3, 12
 _LEAST_FREQUENT, _MOST_FREQUENT = 5, 20

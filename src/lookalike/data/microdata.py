@@ -64,6 +64,13 @@ class Table:
     source: str = "the table"
     notes: tuple[str, ...] = ()
     """What the reader guessed, in sentences for the user."""
+    header: tuple[str, ...] = ()
+    """The names of all columns of the source, in its order; empty: they are those that were read."""
+
+    @property
+    def all_names(self) -> list[str]:
+        """Of the columns that were read, and of those that were not."""
+        return [*(self.header or self.names)]
 
     @property
     def n_rows(self) -> int:
@@ -343,7 +350,7 @@ def read_only(codes: Codes) -> Codes:
 
 
 def rank_within(values: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many equal values stand before each value."""
+    """How many equal values are before each value."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     ranks = np.empty(len(values), dtype=np.int64)
@@ -434,7 +441,7 @@ def encode_column(
     if attribute.kind is Kind.NUMERIC and column.type not in NUMBER_LIKE and len(column.values):
         raise SchemaError(
             f"Column {quoted(column.name)} is declared numeric but holds {_TYPE_NOUNS[column.type]}. "
-            "Declare it categorical, or ordered with an order, or mend the values that are not numbers."
+            "Declare it categorical, or ordered with an order, or fix the values that are not numbers."
         )
     if attribute.taxonomy is not None:
         return _with_taxonomy(column, attribute, has_missing)

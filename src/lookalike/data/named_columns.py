@@ -1,7 +1,7 @@
 """Names of columns as Python users write them: one text, a list, an index of pandas, numbers as names of columns.
 
 Tables name their columns by texts, so the name 0 of a data frame is "0" here. A column itself (`frame["age"]`) in place
-of its name is refused: read as a list, its values would be taken for names, and stand in an error.
+of its name is refused: read as a list, its values would be taken for names, and are in an error.
 """
 
 from __future__ import annotations

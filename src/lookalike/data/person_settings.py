@@ -186,7 +186,7 @@ class StatedPersons:
         for name, flag in _FLAGS.items():
             value = getattr(given, name)
             if isinstance(value, tuple):
-                # The option takes several, parted by commas.
+                # The option takes several, separated by commas.
                 said += [
                     (flag, f'"{one.replace(chr(34), 2 * chr(34))}"' if set(one) & set(',"') else one) for one in value
                 ]

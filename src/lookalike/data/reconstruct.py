@@ -87,9 +87,9 @@ def _find_keeps(matrix: Numbers) -> Numbers | None:
 MOST_FITTED = 10_000
 """Rows that slopes are fitted to; intercepts are then fitted to all rows."""
 _MOST_CATEGORIES = 12
-"""The most frequent codes of a column that have a feature of their own."""
+"""The most frequent codes of a column that have their own feature."""
 _N_BINS = 6
-"""Bins of a numeric column, of about as many rows each, that have a feature of their own."""
+"""Bins of a numeric column, of about as many rows each, that have their own feature."""
 _BATCH = 50_000
 _STEPS = 150
 _LEVELLING_STEPS, _LEVEL_ENOUGH = 50, 1e-3

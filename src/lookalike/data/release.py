@@ -1,9 +1,9 @@
-"""What leaves the house (`Release`) and what stays (`RecordMap`).
+"""What leaves the package (`Release`) and what stays (`RecordMap`).
 
 Four forms:
 
     Grouped      groups of records that share one generalised row; sensitive values intact
-    Matched      every published row has extents of its own and fits several original records
+    Matched      every published row has its own extents and fits several original records
     Bucketized   exact quasi-identifiers and sensitive values in two tables, joined by a bucket number
     Perturbed    exact quasi-identifiers, sensitive values redrawn by a published matrix
 
@@ -200,7 +200,7 @@ class LinkedRows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grouped(_Generalised):
-    """Homogeneous generalisation: rows of a group, which is a unit, share one extent a quasi-identifier.
+    """Homogeneous generalisation: rows of a group, which is a unit, share one extent per quasi-identifier.
 
     Linked rows are generalised by whole persons: a unit then is one visit of the persons of a group.
     """
@@ -233,7 +233,7 @@ class Grouped(_Generalised):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Matched(_Generalised):
-    """Heterogeneous generalisation: every published row is a unit with extents of its own."""
+    """Heterogeneous generalisation: every published row is a unit with its own extents."""
 
     form: ClassVar[str] = "matched"
 
@@ -314,7 +314,7 @@ class MatchGraph:
 
 @dataclass(frozen=True, eq=False)
 class RecordMap:
-    """Which record became which row. Stays in the house; needed only for scoring."""
+    """Which record became which row. Stays in the package; needed only for scoring."""
 
     record_of_row: NDArray[np.int64]
     """Of the sensitive side (sat) for bucketized releases."""

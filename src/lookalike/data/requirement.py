@@ -39,7 +39,7 @@ class Windows:
     """Values that are near each other count as one: no window of them may hold more than a share of a group."""
 
     reach: NDArray[np.int64]
-    """The last code of the window that begins with each code; codes stand in the order of their values."""
+    """The last code of the window that begins with each code; codes are in the order of their values."""
     share: Fraction
     """The largest share of a group in any window."""
 
@@ -156,7 +156,7 @@ class GroupRule(NamedTuple):
     """The column of codes that says whose record it is; -1: every record is a person. By persons, column
     `persons` + 1 + r has for requirement r a number per person and value."""
     number_known: bool = False
-    """By persons: whether ceilings also hold for somebody who knows how many records of the group are a person's."""
+    """By persons: whether ceilings also hold for someone who knows how many records of the group are a person's."""
 
 
 def pack(requirements: Sequence[Requirement], priors: Sequence[NDArray[np.int64]], n_rows: int) -> GroupRule:

@@ -32,6 +32,7 @@ import yaml
 from lookalike.data.coarsening import Coarsening, parse_rules
 from lookalike.data.date_formats import check_date_format
 from lookalike.data.named_columns import Names, list_columns, name_column
+from lookalike.data.statement import Statement
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
@@ -125,7 +126,7 @@ class Attribute:
     keep_identifiers: bool = False
     """Whether the column is published although its values hold e-mail addresses, phone numbers, names or the like."""
     carry_anyway: bool = False
-    """Whether a carried column is published although somebody who knows its values would find persons by them."""
+    """Whether a carried column is published although someone who knows its values would find persons by them."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -172,6 +173,8 @@ class Schema:
     """
 
     attributes: tuple[Attribute, ...]
+    report: Statement = Statement()
+    """What its author states about releases, for the first page of their reports."""
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
@@ -230,7 +233,7 @@ class Schema:
         for name, role in named.items():
             before = attributes.get(name)
             attributes[name] = Attribute(name=name, role=role) if before is None else replace(before, role=role)
-        schema = cls(tuple(attributes.values()))
+        schema = replace(schema, attributes=tuple(attributes.values()))
         settled: dict[str, Kind] = {}
         for kind, names in ((Kind.NUMERIC, numeric), (Kind.CATEGORICAL, categorical)):
             for name in names:
@@ -311,10 +314,14 @@ class Schema:
     def replace_attribute(self, attribute: Attribute) -> Schema:
         """The same schema with the column of that name replaced."""
         self[attribute.name]
-        return Schema(tuple(attribute if old.name == attribute.name else old for old in self.attributes))
+        kept = (attribute if old.name == attribute.name else old for old in self.attributes)
+        return replace(self, attributes=tuple(kept))
 
     def to_yaml(self) -> str:
-        plain = {"lookalike": _FORMAT, "columns": [_attribute_to_plain(attribute) for attribute in self.attributes]}
+        plain: dict[str, Any] = {"lookalike": _FORMAT}
+        if stated := self.report.to_plain():
+            plain["report"] = stated
+        plain["columns"] = [_attribute_to_plain(attribute) for attribute in self.attributes]
         text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)
         if any(separator in text for separator in "\x85\u2028\u2029"):
             # Written as themselves, YAML's rarer line separators come back as spaces.
@@ -333,7 +340,8 @@ class Schema:
         version = loaded.get("lookalike", _FORMAT)
         if version != _FORMAT:
             raise SchemaError(unread_format(source, version, (_FORMAT,)))
-        return cls(tuple(_attribute_from_plain(entry, source) for entry in loaded["columns"]))
+        stated = Statement.from_plain(loaded["report"], source) if loaded.get("report") is not None else Statement()
+        return cls(tuple(_attribute_from_plain(entry, source) for entry in loaded["columns"]), stated)
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -345,17 +353,16 @@ class Schema:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise SchemaError(f"Cannot read the schema {path}: {reason}.") from None
         schema = cls.from_yaml(text, str(path))
-        return cls(tuple(_beside(attribute, path.parent) for attribute in schema.attributes))
+        return replace(schema, attributes=tuple(_beside(attribute, path.parent) for attribute in schema.attributes))
 
 
 def limit_sets(schema: Schema, longest: int) -> Schema:
     """The schema with another limit to the values that cells of quasi-identifiers list; 0: no limit."""
-    return Schema(
-        tuple(
-            replace(attribute, longest_set=longest) if attribute.role is Role.QUASI else attribute
-            for attribute in schema.attributes
-        )
+    limited = (
+        replace(attribute, longest_set=longest) if attribute.role is Role.QUASI else attribute
+        for attribute in schema.attributes
     )
+    return replace(schema, attributes=tuple(limited))
 
 
 def _beside(attribute: Attribute, folder: Path) -> Attribute:

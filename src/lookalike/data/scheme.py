@@ -2,13 +2,13 @@
 
 Cells are fixed before a table is seen, so that several tables can be published in the same ones. Two kinds:
 
-    full-domain    every column is cut at points of its own; a cell is one part of each column
+    full-domain    every column is cut at its own points; a cell is one part of each column
     cuts           parts are cut in two, again and again, each by one column (a k-d tree)
 
 `parts` lists a tree of cuts in pre-order: a cut, then all of its first part, then all of its second part, which begins
 at `start`. So no list of parts can overlap or leave a gap: a list that ends too early or too late is refused.
 
-A record with values outside the declared domain lies in an outer cell: the cell of its other values, with the column's
+A record with values outside the declared domain is in an outer cell: the cell of its other values, with the column's
 part replaced by below, above, other or missing (`axis`). Outer cells do not overlap any other cell either.
 
 Locating n records costs O(n * depth).

@@ -1,7 +1,7 @@
 """Values that may mean "no value" although nobody said so: NA, -, ., -9, 999, 9999-12-31 ...
 
 A column of text is searched for the usual words. In a column of numbers such a code is a number like any other, and
-is noticed only where it stands apart: one or several codes in a row are the greatest values, in several rows, and
+is noticed only where it is apart: one or several codes in a row are the greatest values, in several rows, and
 farther from all others than these are from each other (99, or 97, 98 and 99, or 999.9), or the only negative ones
 (-1, or -9 and -8, ...). Reading them as numbers makes ranges wide and promises about values weak, so a note names
 them with the option that declares them. Nothing is decided.
@@ -154,11 +154,11 @@ def _find_low(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[i
 
 
 def _find_high(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[int, str]:
-    """How many of the greatest values are codes, and why: as many as stand apart together."""
+    """How many of the greatest values are codes, and why: as many as are apart together."""
     most = 0
     while most < min(_MOST_CODES, len(values)) and values[len(values) - 1 - most] in _HIGH:
         most += 1
-    # 9 and 99 may both be codes of ages up to 90: the most that stand apart are taken.
+    # 9 and 99 may both be codes of ages up to 90: the most that are apart are taken.
     for n_high in range(most, 0, -1):
         others, many = values[:-n_high], int(counts[-n_high:].max())
         if len(others) < _FEWEST_OTHERS or many < _LEAST_ROWS:

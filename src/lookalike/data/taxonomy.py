@@ -308,7 +308,7 @@ def _tree_paths(tree: object, where: str) -> list[Path_]:
 def _interval_paths(
     values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str
 ) -> list[Path_]:
-    # Exact decimals: 0.3 is three times 0.1, and lies in [0.3, 0.4).
+    # Exact decimals: 0.3 is three times 0.1, and is in [0.3, 0.4).
     try:
         widths = [Fraction(str(level)) for level in levels]
         start = Fraction(str(origin))

@@ -25,7 +25,7 @@ from lookalike.randomness import Randomness
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Codes over the release's domains, one row a person."""
+    """Codes over the release's domains, one row per person."""
 
     quasi: Codes
     sensitive: Codes
@@ -39,7 +39,7 @@ class World:
 
 
 def draw_world(release: Release, rng: Randomness) -> World:
-    """One world; whoever wants several takes a child of the randomness for each."""
+    """One world; anyone who wants several takes a child of the randomness for each."""
     world = draw_rows(release, rng)
     return world.only(~pick_dummies(release, world, rng)) if release.withheld.n_dummies else world
 
@@ -47,7 +47,7 @@ def draw_world(release: Release, rng: Randomness) -> World:
 def draw_rows(release: Release, rng: Randomness) -> World:
     """A world with one row per row of the release (of a bucketized one: of its qit), made-up records included."""
     if isinstance(release, Bucketized):
-        dealt = _deal_values(release, rng.child("deal"))
+        dealt = deal_values(release, rng.child("deal"))
         return World(release.quasi, release.sensitive[dealt], release.carried[dealt])
     if isinstance(release, Perturbed):
         return World(release.quasi, draw_back(release, rng.child("back")), release.carried)
@@ -59,7 +59,7 @@ def draw_rows(release: Release, rng: Randomness) -> World:
     return World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
 
 
-def _deal_values(release: Bucketized, rng: Randomness) -> Ints:
+def deal_values(release: Bucketized, rng: Randomness) -> Ints:
     """For each row of quasi-identifiers a row of sensitive values of its bucket, none twice."""
     shuffled = rng.permutation(len(release.sensitive))
     values = shuffled[np.argsort(release.bucket_of_sensitive[shuffled], kind="stable")]

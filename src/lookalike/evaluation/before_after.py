@@ -211,7 +211,7 @@ def _choose_paired(n_quasi: int, n_columns: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """The values of a column in bins that a chart has room for; missing is a bin of its own, the last."""
+    """The values of a column in bins that a chart has room for; missing is its own bin, the last."""
 
     bin_of_code: NDArray[np.int64]
     labels: tuple[str, ...]

@@ -51,7 +51,7 @@ class Answered:
     median: float
     """Median of |estimate - truth| / truth."""
     coverage: float
-    """Share of the queries whose truth lies in the interval of 95 % that comes with the answer."""
+    """Share of the queries whose truth is in the interval of 95 % that comes with the answer."""
     shares: tuple[float, ...]
     """Share of the queries with an error up to each of `BOUNDS` (and above the one before); the last: above all."""
 

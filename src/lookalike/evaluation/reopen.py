@@ -168,7 +168,7 @@ def _reopen_folder(
         examined = examine_folder(opened, found, ignored=ignore)
         rewritten = [name for name in REWRITTEN if name in manifest.files and can_be_audited_alike(manifest)]
         if not ignore:
-            documents = read_documents(opened, data)
+            documents = read_documents(opened, data, table.all_names)
         elif rewritten:
             ignored.append(f"{', '.join(rewritten)} (about all columns)")
     algorithm = None
@@ -202,7 +202,7 @@ def _reopen_folder(
 
 
 def _find_private(counting: Counting, folder: Path, *, audited: bool) -> Path | None:
-    """The private folder: the one that is named or, but for an audit, the one that lies beside the release."""
+    """The private folder: the one that is named or, but for an audit, the one that is beside the release."""
     if counting.private is not None or audited:
         return counting.private
     beside = private_folder(folder.absolute())

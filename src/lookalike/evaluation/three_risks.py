@@ -5,10 +5,10 @@ of a person, or infer something about a person. Each answer has a verdict word:
 
     bounded    a promise that was checked sets a limit
     measured   no promise sets a limit; an attack says how far one gets, in the owner's report
-    open       nothing stands in the way: exact quasi-identifiers, a number per person, no promise about values
+    open       nothing is in the way: exact quasi-identifiers, a number per person, no promise about values
 
 The words follow from what is published. What the attacks found is scored on the original, so it is added for the owner
-alone. k-anonymity does not stop predicates that single somebody out (Cohen and Nissim, PNAS 2020), and no verdict says
+alone. k-anonymity does not stop predicates that single someone out (Cohen and Nissim, PNAS 2020), and no verdict says
 so: it says how many people a row can be given to. Whether a table is anonymous is the reader's decision.
 """
 
@@ -34,7 +34,7 @@ _ATTACKS = {_SINGLING_OUT: "singling-out", _LINKABILITY: "linkability", _INFEREN
 _VALUE_MODELS = frozenset(
     ("l-diversity", "beta-likeness", "t-closeness", "delta-disclosure", "f-privacy", "rho-privacy", "alpha-k")
 )
-_NO_FIGURE = "not measured"
+NO_FIGURE = "not measured"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def _join(names: Sequence[str]) -> str:
 
 
 def _quasi(basis: Basis) -> str:
-    return _join([domain.name for domain in basis.domains.quasi])
+    """The quasi-identifiers by name; of many, the first few."""
+    return basis.wording.describe_known()
 
 
 def _people(basis: Basis) -> tuple[str, str]:
@@ -112,7 +113,7 @@ def _least_k(basis: Basis) -> int:
 def _figure_of(finding: Finding | None) -> tuple[str, Residual | None]:
     found = None if finding is None else finding.residual
     if found is None or not found.is_large_enough:
-        return _NO_FIGURE, found
+        return NO_FIGURE, found
     if found.residual is None:
         return f"{100 * found.share:.0f} % right", found
     return f"{100 * found.residual:.0f} %", found
@@ -167,7 +168,7 @@ def _judge_linkability(basis: Basis, found: Mapping[str, Finding]) -> Risk:
     if least >= 2:
         said = f"Within a group, someone who links files by {columns} is right about 1 of {least} {people} at best"
         said += ", and no promise speaks of links across groups."
-        figure = f"1 in {least}" if figure == _NO_FIGURE else figure
+        figure = f"1 in {least}" if figure == NO_FIGURE else figure
     else:
         said = f"No promise limits how well files about the same {people} can be linked by {columns}."
     if basis.series is not None:
@@ -189,17 +190,16 @@ def _judge_inference(basis: Basis, found: Mapping[str, Finding]) -> Risk:
     bare = [name for name in sensitive if name not in bounded | guests]
     if bare:
         said = f"No promise limits what {columns} say about {_join(bare)}."
-        shown = figure if figure != _NO_FIGURE else "no limit"
+        shown = figure if figure != NO_FIGURE else "no limit"
         return Risk(_INFERENCE, _OPEN, said + _measured_tail(basis, finding), shown, residual)
     if guests - bounded:
         named = [name for name in sensitive if name in guests - bounded]
         said = f"A promise about {_join(named)} was checked, and it names no highest certainty."
         return Risk(_INFERENCE, _MEASURED, said + _measured_tail(basis, finding), figure, residual)
-    said = " ".join(
-        promise.sentence(basis.form, basis.unit)
-        for promise in basis.promises
-        if promise.column is not None and promise.model.name in _VALUE_MODELS
-    )
+    about_values = [
+        promise for promise in basis.promises if promise.column is not None and promise.model.name in _VALUE_MODELS
+    ]
+    said = " ".join(basis.wording.tell(about_values))
     return Risk(_INFERENCE, _BOUNDED, said, _ceiling(basis), residual)
 
 

@@ -1,7 +1,8 @@
 """What a stronger or a weaker promise would cost: the same method on the same table, or on a part of it, again.
 
 The number in the promise is doubled and halved; what cannot be kept is left out. Each setting is made once and held
-against the table: the highest belief that anybody can reach (or, where only identities are promised, the chance to find
+against the table: the highest certainty that anybody can reach (or, where only identities are promised, the chance to
+find
 a person), and what was lost. Nothing of these releases is kept.
 """
 
@@ -39,7 +40,7 @@ class Setting:
 
     promise: str
     belief: float
-    """The highest belief in a value, or the chance to find a person, that any unit allows."""
+    """The highest certainty in a value, or the chance to find a person, that any unit allows."""
     loss: float
     is_asked: bool
     """Whether it is the promise of the release itself."""
@@ -95,7 +96,7 @@ def tradeoff(
         settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
     whom = "a person's row" if data.persons is None else f"a {data.schema.unit_name}"
-    belief = f"highest chance to find {whom}" if column is None else f"highest belief in a value of {column}"
+    belief = f"highest chance to find {whom}" if column is None else f"highest certainty in a value of {column}"
     loss = "mean loss of cells (GCP)" if by_cells else "median error of queries"
     return Tradeoff(tuple(settings), belief, loss, part.n_rows)
 

@@ -105,7 +105,7 @@ def _is_mine(hidden: Path) -> bool:
 
 
 def _lock(hidden: Path) -> int | None:
-    """Held until it is closed or the process ends; None if somebody holds it, or nobody can."""
+    """Held until it is closed or the process ends; None if someone holds it, or nobody can."""
     try:
         import fcntl
     except ImportError:

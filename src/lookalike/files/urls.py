@@ -1,6 +1,6 @@
 """Places that are not on this machine: s3://bucket/t.csv and the like, through fsspec where it is installed.
 
-A URL stands in the list of processes, in the shell's history and in logs, so one that carries a password or a key is
+A URL is in the list of processes, in the shell's history and in logs, so one that carries a password or a key is
 refused, and refused without being shown. Who may read a place is said where its library looks for it: in the
 environment, or in its own files. Errors of these libraries may quote what they were given, so none of their words are
 repeated.

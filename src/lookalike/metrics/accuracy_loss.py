@@ -1,4 +1,4 @@
-"""How much less often a forest is right that learnt from drawn worlds instead of the original.
+"""How much less often a forest is right that learned from drawn worlds instead of the original.
 
 It predicts a column from the others, and is tested on held-out records of the original. The release was made with these
 records too: large leaves remember little of them, but a small loss may come out as a small gain.
@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lookalike.analysis.worlds import draw_worlds
 from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Release
-from lookalike.data.worlds import World, draw_world
+from lookalike.data.worlds import World
 from lookalike.metrics.shared.expected import Parts
 from lookalike.metrics.shared.metric import WrittenMetric
 from lookalike.metrics.shared.trees import MOST_ROWS, Ints, import_trees, least_leaf
@@ -42,7 +43,7 @@ class Accuracy(NamedTuple):
 def accuracies(original: Microdata, release: Release, *, worlds: int = 3, seed: int = 0) -> list[Accuracy]:
     """Of each sensitive column from the quasi-identifiers, and of one quasi-identifier from all else."""
     rng = Randomness(seed).child("accuracy")
-    drawn = [draw_world(release, rng.child("world", turn)) for turn in range(worlds)]
+    drawn = draw_worlds(release, worlds, rng)
     return learned_accuracies(original, drawn, seed=seed)
 
 
@@ -125,7 +126,7 @@ def _score_forest(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: 
 
 
 class AccuracyLoss(WrittenMetric):
-    """How much less often forests are right that learnt from the release; the mean over what is predicted."""
+    """How much less often forests are right that learned from the release; the mean over what is predicted."""
 
     name = "accuracy_loss"
     title = "predictions lost"

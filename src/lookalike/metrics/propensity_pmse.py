@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.analysis.worlds import WorldModel
 from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
-from lookalike.data.worlds import World, draw_world
+from lookalike.data.worlds import World
 from lookalike.metrics.shared.metric import WrittenMetric
 from lookalike.metrics.shared.trees import MOST_ROWS, Ints, import_trees, least_leaf
 from lookalike.randomness import Randomness
@@ -39,9 +40,10 @@ def propensity(original: Microdata, release: Release, *, worlds: int = 5, seed: 
     rng = Randomness(seed).child("propensity")
     true = _join_columns(original)
     found, chance = [], []
+    drawn_from = WorldModel.of(release)
     for turn in range(worlds):
         draws = rng.child("world", turn)
-        drawn = _join_columns(draw_world(release, draws.child("draw")))
+        drawn = _join_columns(drawn_from.draw(draws.child("draw")))
         n_rows = min(MOST_ROWS, len(true), len(drawn))
         rows = np.concatenate(
             [side[draws.child(name).integers(len(side), n_rows)] for name, side in (("true", true), ("drawn", drawn))]

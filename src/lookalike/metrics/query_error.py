@@ -171,7 +171,7 @@ class Drawn:
 
 
 def draw_queries(workload: Workload, data: Microdata, n_queries: int, rng: np.random.Generator) -> Drawn:
-    """So many queries of a workload that somebody satisfies; fewer if they are hard to find."""
+    """So many queries of a workload that someone satisfies; fewer if they are hard to find."""
     parts: list[Queries] = []
     truths: list[NDArray[np.int64]] = []
     n_found, n_tried = 0, 0

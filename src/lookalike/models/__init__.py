@@ -1,6 +1,6 @@
 """Privacy models: what a release promises. Each is in the file of its name and fits `contracts.PrivacyModel`.
 
-A model is a frozen dataclass of exact parameters. Most models are ceilings on the belief in each sensitive value
+A model is a frozen dataclass of exact parameters. Most models are ceilings on the certainty in each sensitive value
 (l-diversity, alpha-k, beta-likeness, f-privacy, rho-privacy); sizes (k-anonymity), floors (delta-disclosure) and group
 tests (t-closeness, other kinds of l-diversity) are the rest.
 """

@@ -1,4 +1,4 @@
-"""(alpha, k)-anonymity: groups of at least k, and a ceiling on the belief in sensitive values.
+"""(alpha, k)-anonymity: groups of at least k, and a ceiling on the certainty in sensitive values.
 
 The level costs one pass over the exposure.
 """
@@ -17,18 +17,13 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, Values, Whole
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import Infeasible, quoted
 from lookalike.models.shared.exact import percent_at_most, three_decimals_up
 from lookalike.models.shared.exposures import (
-    EXACT_POINTS,
     EXACT_QUASI,
-    any_value,
-    column_text,
-    describe_hiding,
-    describe_reader,
     enough_records,
     find_designated,
     highest_beliefs,
@@ -52,22 +47,22 @@ class AlphaK(WrittenModel):
     example: ClassVar[str] = "alpha-k:0.5,k=5"
 
     alpha: Exact = Exact(above=0, high=1)
-    """Largest belief in a value."""
+    """highest certainty in a value."""
     k: Whole = Whole(low=1)
     """Fewest rows that a person can be narrowed down to."""
     subset: Values = Values()
-    """The values that alpha bounds, parted by bars; all if left out."""
+    """The values that alpha bounds, separated by bars; all if left out."""
 
     scale = "alpha"
     by_share = False
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
-        return describe_reader(
-            form,
-            f"{describe_hiding(self.k, form, unit)}, and {sure}{EXACT_POINTS if form == 'bucketized' else ''}",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        sure = wording.say(
+            "alpha-k.sure", share=wording.percent(self.alpha), values=wording.values(column, self.subset)
         )
+        key = "alpha-k.promise_exact_points" if wording.form == "bucketized" else "alpha-k.promise"
+        known = wording.describe_known(unnamed="names.the_unnamed")
+        return wording.sentence(wording.say(key, hidden=wording.hiding(self.k), sure=sure, known=known))
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
@@ -90,7 +85,7 @@ class AlphaK(WrittenModel):
         return Requirement(column=index, min_size=self.k, ceilings=ceilings)
 
     def level(self, exposure: Exposure) -> Level:
-        """The largest belief; infinite if some group is smaller than k, so that it cannot hold."""
+        """The highest certainty; infinite if some group is smaller than k, so that it cannot hold."""
         column = sensitive_column(self, exposure.column)
         smallest = smallest_size(exposure.sizes[: exposure.n_classes])
         detail = f"smallest group {smallest.value}"

@@ -1,14 +1,15 @@
-"""beta-likeness: beliefs rise above the table's shares by at most beta times the share.
+"""beta-likeness: probabilities rise above the table's shares by at most beta times the share.
 
-Basic: belief <= (1 + beta) * share. It says nothing about a value whose share is 1 / (1 + beta) or more.
-Enhanced (the default): belief <= share * (1 + min(beta, -ln share)), which stays below certainty for every value that
+Basic: certainty <= (1 + beta) * share. It says nothing about a value whose share is 1 / (1 + beta) or more.
+Enhanced (the default): certainty <= share * (1 + min(beta, -ln share)), which stays below certainty for every value
+that
 not everybody has. Which branch a value takes never ties (the logarithm of a fraction other than 1 is irrational).
-A bound on falling beliefs is optional and derived, the literature only says that it can be added:
+A bound on falling probabilities is optional and derived, the literature only says that it can be added:
 
-    ratio      belief >= share / (1 + negative)
-    relative   belief >= share * (1 - negative), where negative = 1 asks nothing
+    ratio      certainty >= share / (1 + negative)
+    relative   certainty >= share * (1 - negative), where negative = 1 asks nothing
 
-Levels cost one pass over the exposure for the extreme belief in each value, then one comparison a value.
+Levels cost one pass over the exposure for the extreme certainty in each value, then one comparison a value.
 """
 
 from __future__ import annotations
@@ -26,16 +27,13 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import RecipeError
-from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most, sign_of
+from lookalike.models.shared.exact import enclosure, grid_down, sign_of
 from lookalike.models.shared.exposures import (
     Extremes,
-    column_text,
-    describe_reader,
-    describe_share,
     find_shares,
     highest_beliefs,
     least_size,
@@ -51,7 +49,7 @@ USUAL_BETAS = (3, 2, 1)
 
 @dataclass(frozen=True)
 class BetaLikeness(WrittenModel):
-    """No belief gains more than beta times the table's share.
+    """No certainty gains more than beta times the table's share.
 
     >>> model = BetaLikeness(2, bound="basic")
     >>> model.requirement(np.array([1, 9]), None, 0).ceilings
@@ -62,16 +60,18 @@ class BetaLikeness(WrittenModel):
     letter: ClassVar[str] = "beta"
     scale = "beta"
     value_by_value = True
-    slider: ClassVar[Slider | None] = Slider("No belief grows by more than beta times a value's share", 0.1, 10, 0.1, 3)
+    slider: ClassVar[Slider | None] = Slider(
+        "No certainty grows by more than beta times a value's share", 0.1, 10, 0.1, 3
+    )
 
     beta: Exact = Exact(low=0)
-    """Largest relative gain of a belief over the table's share."""
+    """Largest relative gain of a certainty over the table's share."""
     bound: Choice = Choice("enhanced", "basic", default="enhanced")
     """enhanced: never to certainty; basic: the gain alone."""
     negative: OptionalExact = OptionalExact(low=0)
-    """Bound on falling beliefs; none if left out."""
+    """Bound on falling probabilities; none if left out."""
     negative_form: Choice = Choice("ratio", "relative", default="ratio")
-    """ratio: belief >= share / (1 + negative); relative: belief >= share * (1 - negative)."""
+    """ratio: certainty >= share / (1 + negative); relative: certainty >= share * (1 - negative)."""
 
     def __post_init__(self) -> None:
         if self.negative is None and self.negative_form != "ratio":
@@ -89,24 +89,27 @@ class BetaLikeness(WrittenModel):
 
     @property
     def level_title(self) -> str:
-        return f"{self.level_name} reached: largest gain of belief"
+        return f"{self.level_name} reached: largest gain of certainty"
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        sentence = (
-            f"raises the probability of any value of {column_text(column)} by at most "
-            f"{percent_at_most(self.beta)} of {describe_share(unit)}"
-        )
-        if self.bound == "enhanced":
-            sentence += ", and never to certainty"
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        lowered = ""
         if self.negative is not None:
             kept = 1 / (1 + self.negative) if self.negative_form == "ratio" else 1 - self.negative
-            # What is kept is a least, so it is rounded down.
-            percent = number_text(Fraction(math.floor(kept * 10_000), 100))
-            sentence += f", and lowers it to no less than {percent} % of that share"
-        return describe_reader(form, sentence, unit)
+            lowered = wording.say("beta-likeness.lowered", kept=wording.percent(kept, at_least=True))
+        return wording.sentence(
+            wording.say(
+                "beta-likeness.promise",
+                values=wording.values(column),
+                gain=wording.percent(self.beta),
+                times=wording.number(1 + self.beta),
+                share=wording.share,
+                never_certain=wording.say("beta-likeness.never_certain") if self.bound == "enhanced" else "",
+                lowered=lowered,
+            )
+        )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        """Always: the whole table as one group changes no belief."""
+        """Always: the whole table as one group changes no certainty."""
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
@@ -146,7 +149,7 @@ class BetaLikeness(WrittenModel):
             gain = belief * exposure.n_records / number - 1
             plain = max(plain, gain)
             if self.bound == "enhanced" and gain > 0:
-                # belief <= share * (1 - ln share), that is gain + ln share <= 0
+                # certainty <= share * (1 - ln share), that is gain + ln share <= 0
                 log_share = (Fraction(1), Fraction(number, exposure.n_records))
                 if sign_of(gain, [log_share]) > 0:
                     return Level(math.inf, highest.units[code], "beyond the enhanced bound for every beta")

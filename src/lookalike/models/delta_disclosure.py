@@ -1,9 +1,10 @@
-"""delta-disclosure: no belief changes by a factor of e^delta or more, up or down.
+"""delta-disclosure: no certainty changes by a factor of e^delta or more, up or down.
 
-For every value of the table and every unit |ln(belief / share)| < delta, strictly. So every value must occur in every
-unit, and the model never ties: for a rational delta above 0, e^delta is irrational. It does not keep a belief from
+For every value of the table and every unit |ln(certainty / share)| < delta, strictly. So every value must occur in
+every
+unit, and the model never ties: for a rational delta above 0, e^delta is irrational. It does not keep a certainty from
 certainty where a share is at least e^-delta. Requirements round the two bounds to the safe side of the 2^-60 grid; the
-level looks at the extreme beliefs of each value and decides by digits only where a float is within 1e-9 of delta.
+level looks at the extreme probabilities of each value and decides by digits only where a float is within 1e-9 of delta.
 """
 
 from __future__ import annotations
@@ -20,15 +21,12 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import Exact, number_text
-from lookalike.data.person_settings import Unit
+from lookalike.data.parameters import Exact
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.models.beta_likeness import sensible_beta
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.shared.exposures import (
-    column_text,
-    describe_reader,
-    describe_share,
     find_shares,
     highest_beliefs,
     lowest_beliefs,
@@ -59,20 +57,21 @@ class DeltaDisclosure(WrittenModel):
     )
 
     delta: Exact = Exact(above=0)
-    """Bound on the natural logarithm of belief over share, either way; not reached."""
+    """Bound on the natural logarithm of certainty over share, either way; not reached."""
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        factor = math.exp(min(float(self.delta), 700.0))
-        return describe_reader(
-            form,
-            f"gives every value of {column_text(column)} a probability that differs by less than a factor of "
-            f"e^{number_text(self.delta)} (about {factor:.3g}) from {describe_share(unit)}, up or down, and rules no "
-            "value out",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(
+            wording.say(
+                "delta-disclosure.promise",
+                column=wording.name(column),
+                delta=wording.number(self.delta),
+                factor=wording.rounded(math.exp(min(float(self.delta), 700.0))),
+                share=wording.share,
+            )
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        """Always: the whole table as one group changes no belief."""
+        """Always: the whole table as one group changes no certainty."""
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
@@ -124,7 +123,7 @@ class DeltaDisclosure(WrittenModel):
     def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
         if np.count_nonzero(prior) > MANY_VALUES:
             return ()
-        # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
+        # A certainty that grows to 1 + beta times its share has grown by a factor of e^delta.
         delta = Fraction(math.floor(100 * math.log(1 + sensible_beta(prior, column).beta)), 100)
         return [(cls(delta), "the same factor, up and down")]
 

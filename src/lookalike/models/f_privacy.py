@@ -1,4 +1,4 @@
-"""F'-privacy: every sensitive value has a ceiling of its own.
+"""F'-privacy: every sensitive value has its own ceiling.
 
 Ceilings come from the family min(1, theta * share + base), from a mapping of values, or from a file of them:
 
@@ -9,7 +9,8 @@ Ceilings come from the family min(1, theta * share + base), from a mapping of va
 In place of a number stands how sensitive a value is: high (at most twice its share, plus 2 %), medium (eight times its
 share, plus 2 %) or none (no ceiling). `*` stands for every value that is not named; without it these have no ceiling. A
 file is read once, when the model is made: afterwards the model carries its ceilings and prints them. The level is the
-largest belief as a share of its ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all values.
+highest certainty as a share of its ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all
+values.
 """
 
 from __future__ import annotations
@@ -28,16 +29,13 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescape
-from lookalike.data.person_settings import Unit
+from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, split, unescape
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import three_decimals_up
 from lookalike.models.shared.exposures import (
     codes_of,
-    column_text,
-    describe_reader,
-    describe_share,
     find_shares,
     highest_beliefs,
     least_size,
@@ -99,7 +97,7 @@ class FPrivacy(WrittenModel):
     asked = Fraction(1)
     value_by_value = True
     slider: ClassVar[Slider | None] = Slider(
-        "Every value has a ceiling of its own, theta times what its share suggests", 0.1, 10, 0.1, 2, "theta"
+        "Every value has its own ceiling, theta times what its share suggests", 0.1, 10, 0.1, 2, "theta"
     )
 
     theta: OptionalExact = OptionalExact(low=0)
@@ -127,16 +125,21 @@ class FPrivacy(WrittenModel):
         if file is not None:
             object.__setattr__(self, "ceilings", _read_ceilings(Path(file)))
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        start = f"gives a value of {column_text(column)} a probability of at most"
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        value = wording.say("f-privacy.value", column=wording.name(column))
         if self.theta is not None and self.base is not None:
-            bound = f"{number_text(self.theta)} times {describe_share(unit)} plus {number_text(self.base * 100)} %"
-            return describe_reader(form, f"{start} {bound}", unit)
+            said = wording.say(
+                "f-privacy.linear",
+                values=value,
+                theta=wording.number(self.theta),
+                share=wording.share,
+                base=f"{wording.number(self.base * 100)} %",
+            )
+            return wording.sentence(said)
         named = [name for name, _ in self.ceilings or () if name != _OTHERS]
         if len(named) == len(self.ceilings or ()):
-            listed = "the listed value" if len(named) == 1 else f"any of the {len(named)} listed values"
-            start = f"gives {listed} of {column_text(column)} a probability of at most"
-        return describe_reader(form, f"{start} the ceiling given for it", unit)
+            value = wording.say("f-privacy.listed", len(named), column=wording.name(column))
+        return wording.sentence(wording.say("f-privacy.ceilings", values=value))
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
@@ -160,10 +163,11 @@ class FPrivacy(WrittenModel):
         open_values = sum(ceiling == 1 and count > 0 for ceiling, count in zip(ceilings, prior.tolist(), strict=True))
         if not open_values:
             return []
+        named = ANY_RELEASE.name(column.name if column else None)
         which = "its value" if open_values == 1 else "one of them"
         return [
-            f"{counted(open_values, 'value')} of {column_text(column.name if column else None)} may be believed with "
-            f"certainty (a ceiling of 1): a record may be published as having {which}, and so as having none of the "
+            f"{counted(open_values, 'value')} of {named} may be held with certainty (a ceiling of 1): "
+            f"a record may be published as having {which}, and so as having none of the "
             "others."
         ]
 
@@ -209,7 +213,7 @@ class FPrivacy(WrittenModel):
                 if ceiling == 0:
                     return Level(float("inf"), unit, "a value that the table does not have")
                 worst = belief / ceiling
-        return Level(worst, unit, "largest belief as a share of its ceiling")
+        return Level(worst, unit, "highest certainty as a share of its ceiling")
 
     def holds(self, level: Level) -> bool:
         return level.value <= 1

@@ -13,11 +13,8 @@ from typing import ClassVar
 from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Whole
-from lookalike.data.person_settings import Unit
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.models.shared.exposures import (
-    EXACT_POINTS,
-    describe_hiding,
-    describe_reader,
     smallest_size,
 )
 from lookalike.models.shared.model import SizeModel
@@ -38,9 +35,8 @@ class KAnonymity(SizeModel):
     k: Whole = Whole(low=1)
     """Fewest rows that a person can be narrowed down to."""
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        points = EXACT_POINTS if form == "bucketized" else ""
-        return describe_reader(form, f"{describe_hiding(self.k, form, unit)}{points}", unit)
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(wording.with_exact_points(wording.hiding(self.k)))
 
     def level(self, exposure: Exposure) -> Level:
         level = smallest_size(exposure.sizes)

@@ -6,17 +6,14 @@ are linked with probability 3/4. The level costs one pass over the exposure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Whole
-from lookalike.data.person_settings import Unit
-from lookalike.errors import counted
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.models.shared.exposures import (
-    EXACT_POINTS,
-    describe_reader,
     smallest_size,
 )
 from lookalike.models.shared.model import SizeModel
@@ -38,18 +35,13 @@ class KConcealment(SizeModel):
     k: Whole = Whole(low=1)
     """Fewest rows that a person may be behind in some complete assignment."""
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        if unit is not None:
-            owners = f"any of at least {counted(self.k, f'different {unit.noun}')}"
-            return describe_reader(form, f"cannot rule out {owners}{EXACT_POINTS * (form == 'bucketized')}", unit)
-        if form == "bucketized":
-            held = (
-                f"any of at least {counted(self.k, 'record')} of a bucket that may hold that person's sensitive values"
-            )
-            return describe_reader(form, f"cannot rule out {held}{EXACT_POINTS}")
-        rows = f"any of at least {counted(self.k, 'row')} that may be that person's"
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        if wording.unit is not None:
+            return wording.sentence(wording.with_exact_points(wording.say("possible.units", self.k)))
+        if wording.form == "bucketized":
+            return wording.sentence(wording.with_exact_points(wording.say("possible.bucketized", self.k)))
         # Rows that are possible are counted over all that fit, whatever the publisher drew from.
-        return describe_reader("grouped", f"cannot rule out {rows}; the rows need not be equally likely")
+        return replace(wording, form="grouped").sentence(wording.say("possible.any", self.k))
 
     def level(self, exposure: Exposure) -> Level:
         return smallest_size(exposure.sizes if exposure.concealed is None else exposure.concealed)

@@ -3,8 +3,9 @@
 With a unit's counts r_1 >= r_2 >= ... >= r_s over its s values and w their sum:
 
     distinct    s >= l
-    simple      r_1 * l <= w, so no belief exceeds 1/l (the default; for designated values only, if `subset` is given)
-    entropy     the entropy of the beliefs is at least ln l
+    simple      r_1 * l <= w, so no certainty exceeds 1/l (the default; for designated values only, if `subset` is
+    given)
+    entropy     the entropy of the probabilities is at least ln l
     recursive   r_1 < c * (r_l + r_(l+1) + ... + r_s), strictly
     binary      the designated (positive) values together have at most 1/l; the others are free
 
@@ -33,10 +34,10 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import PersonCounts, noun_of, total_of
 from lookalike.data.requirement import Requirement, Windows
 from lookalike.data.schema import NUMBER_LIKE, Kind, ValueType
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
     LogTerm,
@@ -47,9 +48,6 @@ from lookalike.models.shared.exact import (
     three_decimals_down,
 )
 from lookalike.models.shared.exposures import (
-    any_value,
-    column_text,
-    describe_reader,
     find_designated,
     highest_beliefs,
     in_blocks,
@@ -133,17 +131,17 @@ class LDiversity(WrittenModel):
 
     name: ClassVar[str] = "l-diversity"
     letter: ClassVar[str] = "l"
-    slider: ClassVar[Slider | None] = Slider("No belief in a value is above 1 in l", 2, 50, 1, 4)
+    slider: ClassVar[Slider | None] = Slider("No certainty in a value is above 1 in l", 2, 50, 1, 4)
     whole: ClassVar[bool] = True
 
     ell: Exact = Exact(low=1)
-    """l: how many values, or the inverse of the largest belief."""
+    """l: how many values, or the inverse of the highest certainty."""
     kind: Choice = Choice("simple", "distinct", "entropy", "recursive", "binary", default="simple")
     """simple, distinct, entropy, recursive (with c) or binary (with subset)."""
     c: OptionalExact = OptionalExact(above=0)
     """Recursive kind: how often the most frequent value may be the rest from the l-th on; not reached."""
     subset: Values = Values()
-    """Simple and binary kind: the designated (positive) values, parted by bars."""
+    """Simple and binary kind: the designated (positive) values, separated by bars."""
     band: OptionalExact = OptionalExact(low=0)
     """Simple kind: numbers (dates: days) that differ by at most so much count as one value."""
 
@@ -198,29 +196,27 @@ class LDiversity(WrittenModel):
         recursive = largest_recursive(prior, column)
         return [*((model, "the largest l") for model in kinds), (recursive, f"the largest l with c = {_RECURSIVE_C}")]
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        ell, where = number_text(self.ell), column_text(column)
-        share = percent_at_most(1 / self.ell)
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        named, share = wording.name(column), wording.percent(1 / self.ell)
         if self.kind == "distinct":
-            different = counted(int(self.ell), "different value")
-            said = f"is left with at least {different} of {where}; they need not be equally likely"
+            said = wording.say("l-diversity.distinct", int(self.ell), column=named)
         elif self.kind == "entropy":
-            said = f"stays as uncertain about {where} as among {ell} equally likely values, on average"
+            said = wording.say("l-diversity.entropy", column=named, l=wording.number(self.ell))
         elif self.c is not None:
-            said = (
-                f"finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
-                f"all values from the {_ordinal(int(self.ell))} most likely on together"
+            said = wording.say(
+                "l-diversity.recursive",
+                column=named,
+                c=wording.number(self.c),
+                l=wording.number(self.ell),
+                l_th=_ordinal(int(self.ell)),
             )
         elif self.band is not None:
-            said = (
-                f"can be at most {share} sure that {where} lies in any one range of width {number_text(self.band)}, "
-                "wherever it begins"
-            )
+            said = wording.say("l-diversity.band", column=named, share=share, width=wording.number(self.band))
         elif self.kind == "binary":
-            said = f"can be at most {share} sure that {where} holds a designated value"
+            said = wording.say("l-diversity.binary", column=named, share=share)
         else:
-            said = f"can be at most {share} sure of {any_value(self.subset)} of {where}"
-        return describe_reader(form, said, unit)
+            said = wording.say("l-diversity.frequency", share=share, values=wording.values(column, self.subset))
+        return wording.sentence(said)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
@@ -254,7 +250,7 @@ class LDiversity(WrittenModel):
                 if most < 1:
                     # Only where persons have several of the values, which count once each.
                     raise Infeasible(
-                        f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and the shares of "
+                        f"{self} asks for a certainty of at most {percent_at_most(1 / self.ell)}, and the shares of "
                         f"{noun_of(prior)}s with the designated values of {quoted(column.name)} add up to "
                         f"{percent_at_most(1 / most)} in the whole table, since one {noun_of(prior)} may have several. "
                         "Designate fewer values, or publish one row per person (--rows one).",
@@ -271,7 +267,7 @@ class LDiversity(WrittenModel):
                     met = f"{share} of all {prior.noun}s have {which} of {name}"
                 asked = percent_at_most(1 / self.ell)
                 raise Infeasible(
-                    f"{self} asks for a belief of at most {asked}, and {met} in the whole table.",
+                    f"{self} asks for a certainty of at most {asked}, and {met} in the whole table.",
                     str(replace(self, ell=near_ell)),
                 )
 
@@ -285,7 +281,7 @@ class LDiversity(WrittenModel):
             is_whole = self.ell.denominator == 1 and least >= 2
             near_ell = Fraction(math.floor(least)) if is_whole else three_decimals_down(least)
             raise Infeasible(
-                f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and a range of width "
+                f"{self} asks for a certainty of at most {percent_at_most(1 / self.ell)}, and a range of width "
                 f"{number_text(self.band)} has {percent_at_most(1 / least)} of {quoted(column.name)} in the whole "
                 "table.",
                 str(replace(self, ell=near_ell)),
@@ -320,7 +316,7 @@ class LDiversity(WrittenModel):
         band = LDiversity(self.ell, band=step) if self.kind == "simple" else None
         similar = "" if band is None else f"{band} counts those within {number_text(step)} of each other as one; or "
         return [
-            f"{self} counts numbers of {quoted(column.name)} that are near each other as different values, so somebody "
+            f"{self} counts numbers of {quoted(column.name)} that are near each other as different values, so someone "
             f"may learn one to within a little. {similar}publish ranges ({rounded})."
         ]
 
@@ -341,7 +337,8 @@ class LDiversity(WrittenModel):
         ceilings = [Fraction(1)] * len(prior)
         positives = sum(int(prior[code]) for code in codes)
         for code in codes:
-            # Positive values share the ceiling by how frequent they are: their beliefs then add up to at most 1/l.
+            # Positive values share the ceiling by how frequent they are: their probabilities then add up to at most
+            # 1/l.
             part = Fraction(int(prior[code]), positives) if self.kind == "binary" and positives else Fraction(1)
             ceilings[code] = part / self.ell
         return Requirement(column=index, ceilings=tuple(ceilings), stricter=self.kind == "binary")

@@ -1,12 +1,13 @@
 """Upward (rho1, rho2)-privacy: a property that is at most rho1 likely in the table is at most rho2 likely to a reader.
 
-A property is any set of values, so the level of a unit is a knapsack: the most belief that fits into sets whose share
+A property is any set of values, so the level of a unit is a knapsack: the most certainty that fits into sets whose
+share
 of the table is at most rho1. It is found exactly: a relaxation that may take parts of a value bounds every unit (one
 sort of the entries), and only units whose bound exceeds the best so far are solved, over lists of undominated sets.
 Persons with several values would have a share in several properties at once, so shares of properties would not be sums
 of shares of values: by persons the level is read from distributions mixed by person.
 Groups are asked for something simpler and stronger: each value that is at most rho1 likely stays within rho2 / rho1
-times its share; such beliefs add up to at most rho2 for every property.
+times its share; such probabilities add up to at most rho2 for every property.
 """
 
 from __future__ import annotations
@@ -24,13 +25,10 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import RecipeError
-from lookalike.models.shared.exact import percent_at_most
 from lookalike.models.shared.exposures import (
-    column_text,
-    describe_reader,
     find_shares,
     in_blocks,
     least_size,
@@ -57,7 +55,7 @@ class RhoPrivacy(WrittenModel):
     rho1: Exact = Exact(above=0, below=1)
     """Share in the table up to which a property counts as unlikely."""
     rho2: Exact = Exact(above=0, high=1)
-    """Largest belief in such a property."""
+    """highest certainty in such a property."""
 
     def __post_init__(self) -> None:
         if self.rho2 <= self.rho1:
@@ -71,16 +69,19 @@ class RhoPrivacy(WrittenModel):
     def asked(self) -> Fraction:
         return self.rho2
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        return describe_reader(
-            form,
-            f"can be at most {percent_at_most(self.rho2)} sure of anything about {column_text(column)} that is true of "
-            f"at most {percent_at_most(self.rho1)} of {'the whole table' if unit is None else f'all {unit.noun}s'}",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(
+            wording.say(
+                "rho-privacy.promise",
+                rho1=wording.percent(self.rho1),
+                rho2=wording.percent(self.rho2),
+                column=wording.name(column),
+                whole=wording.say("share.all_rows" if wording.unit is None else "share.all_units"),
+            )
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        """Always: the whole table as one group changes no belief, and rho2 is above rho1."""
+        """Always: the whole table as one group changes no certainty, and rho2 is above rho1."""
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
@@ -108,7 +109,7 @@ class RhoPrivacy(WrittenModel):
                 solved[key] = Fraction(find_most_within(capacity, pairs), size)
             if solved[key] > best:
                 best, unit = solved[key], place
-        return Level(best, unit, f"largest belief in a property of at most {number_text(self.rho1)} of the table")
+        return Level(best, unit, f"highest certainty in a property of at most {number_text(self.rho1)} of the table")
 
     def holds(self, level: Level) -> bool:
         return level.value <= self.rho2
@@ -135,7 +136,7 @@ def find_most_within(capacity: int, items: Iterable[tuple[int, int]]) -> int:
 
 
 def _relax_beliefs(exposure: Exposure, capacity: int) -> NDArray[np.float64]:
-    """For each unit a bound on the belief in any property that fits, when a part of a value may be taken."""
+    """For each unit a bound on the certainty in any property that fits, when a part of a value may be taken."""
     all_costs = exposure.prior[exposure.values]
     usable = np.flatnonzero(all_costs <= capacity)
     units, costs = exposure.unit_of_entry[usable], all_costs[usable]

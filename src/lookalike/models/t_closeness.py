@@ -29,16 +29,14 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, number_text
-from lookalike.data.person_settings import Unit
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind
 from lookalike.data.taxonomy import Taxonomy
+from lookalike.data.wording import ANY_RELEASE, Wording
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.models.shared.exact import LogTerm, just_above, sign_of, three_decimals_up
 from lookalike.models.shared.exposures import (
-    column_text,
-    describe_reader,
     exact_integers,
     in_blocks,
     largest_ratio,
@@ -88,7 +86,7 @@ def ordered_moves(exposure: Exposure) -> NDArray[Any]:
 def hierarchical_moves(exposure: Exposure, tree: Taxonomy) -> NDArray[Any]:
     """The hierarchical distance of each unit, times rows of the table, its size, and the height of the tree.
 
-    Walks from the deepest nodes up; the entries of a node stand side by side, because a node is a run of codes.
+    Walks from the deepest nodes up; the entries of a node are side by side, because a node is a run of codes.
     """
     height = int(tree.heights[0])
     values, prior, weights, sizes = _sort_entries(exposure, room=max(height, 1))
@@ -199,13 +197,7 @@ _GUARD = 1e-9
 _LARGE_GROUP = 50
 """Groups of more records than this say little about anybody in them."""
 
-_IN_WORDS = {
-    "equal": "earth mover's distance, all values equally far apart",
-    "ordered": "earth mover's distance along the order of the values",
-    "hierarchical": "earth mover's distance over the taxonomy",
-    "kl": "Kullback-Leibler divergence in bits",
-    "js": "Jensen-Shannon divergence in bits",
-}
+_DISTANCES = ("equal", "ordered", "hierarchical", "kl", "js")
 
 
 @dataclass(frozen=True)
@@ -227,7 +219,7 @@ class TCloseness(WrittenModel):
 
     t: Exact = Exact(low=0)
     """Largest distance from the table's distribution; at most 1 for every distance but kl."""
-    distance: Choice = Choice(*_IN_WORDS, default="equal")
+    distance: Choice = Choice(*_DISTANCES, default="equal")
     """equal, ordered (numeric or ordered columns), hierarchical (needs a taxonomy), kl or js."""
 
     def __post_init__(self) -> None:
@@ -237,13 +229,14 @@ class TCloseness(WrittenModel):
                 "is never larger."
             )
 
-    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
-        mixed = "" if unit is None else f", where the values of a {unit.noun} count in equal parts,"
-        return describe_reader(
-            form,
-            f"is left with probabilities for {column_text(column)} that differ from its distribution in the whole "
-            f"table{mixed} by at most {number_text(self.t)} ({_IN_WORDS[self.distance]})",
-            unit,
+    def promise(self, column: str | None, wording: Wording = ANY_RELEASE) -> str:
+        return wording.sentence(
+            wording.say(
+                "t-closeness.promise" if wording.unit is None else "t-closeness.promise_units",
+                column=wording.name(column),
+                t=wording.number(self.t),
+                distance=wording.say(f"t-closeness.{self.distance}"),
+            )
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

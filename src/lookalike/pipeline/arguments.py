@@ -63,7 +63,7 @@ def explain_arguments(function: Callable[_Given, _Result]) -> Callable[_Given, _
 
 
 def _is_for_spark(args: tuple[Any, ...], given: Mapping[str, Any]) -> bool:
-    """Whether a table is read by Spark, whose reader has arguments of its own."""
+    """Whether a table is read by Spark, whose reader has its own arguments."""
     table = args[0] if args else given.get("table")
     is_frame = type(table).__module__.startswith("pyspark.")
     return given.get("backend") == SPARK or is_frame or isinstance(table, Backend)

@@ -1,4 +1,4 @@
-"""Whether a release may carry its columns: what somebody finds who knows them, and when that is refused.
+"""Whether a release may carry its columns: what someone finds who knows them, and when that is refused.
 
 A promise speaks of quasi-identifiers. A carried column is published exactly beside them, and is safe as far as nobody
 outside knows its values. How much hangs on that is measured (`audit.carried`). Where it is much, the release is refused
@@ -16,7 +16,7 @@ from lookalike.data.microdata import Domains
 from lookalike.errors import RecipeError, counted, quoted
 
 _MOST_BROKEN = Fraction(1, 20)
-"""A carried column is refused if somebody who knows it breaks a promise for more than this share of persons,"""
+"""A carried column is refused if someone who knows it breaks a promise for more than this share of persons,"""
 _MOST_SINGLE = Fraction(1, 100)
 """or finds exactly one row for more than this share,"""
 _MOST_CERTAIN = Fraction(1, 20)
@@ -45,7 +45,7 @@ def refuse_carried(risks: Sequence[CarriedRisk], domains: Domains) -> tuple[str,
 
 
 def _reveals(risk: CarriedRisk, base: CarriedRisk | None) -> bool:
-    """Whether somebody who knows the columns achieves more than was promised, finds a row, or becomes certain."""
+    """Whether someone who knows the columns achieves more than was promised, finds a row, or becomes certain."""
     return risk.n_broken != 0 or bool(_count_single(risk)) or bool(_count_newly_certain(risk, base))
 
 
@@ -61,14 +61,14 @@ def is_much(risk: CarriedRisk, base: CarriedRisk | None = None) -> bool:
 
 
 def _count_newly_certain(risk: CarriedRisk, base: CarriedRisk | None) -> int:
-    """Persons of whom a sensitive value is certain only to somebody who knows the columns: the most of any column."""
+    """Persons of whom a sensitive value is certain only to someone who knows the columns: the most of any column."""
     before = {} if base is None else base.n_certain
     after = risk.n_certain or _certain(risk)
     return max((number - before.get(name, 0) for name, number in after.items()), default=0)
 
 
 def describe_risk(risk: CarriedRisk, base: CarriedRisk | None = None) -> str:
-    """What somebody achieves who knows the columns; `base`: the same without them."""
+    """What someone achieves who knows the columns; `base`: the same without them."""
     names = join_names(risk.columns)
     noun = "columns" if len(risk.columns) > 1 else "column"
     parts = [f"finds exactly one row for {_count_single(risk):,} of {counted(risk.n_persons, 'person')}"]

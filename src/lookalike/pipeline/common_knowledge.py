@@ -1,4 +1,4 @@
-"""Whether promises also hold for somebody who uses common knowledge (men: not childbirth), and what is said if not."""
+"""Whether promises also hold for someone who uses common knowledge (men: not childbirth), and what is said if not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refuse_ruled(made: MadeWhole) -> tuple[str, ...]:
 
 
 def _describe_rules(one: Conditioned, n_persons: int) -> str:
-    """A promise that does not hold for somebody who uses the rules."""
+    """A promise that does not hold for someone who uses the rules."""
     who = "Someone who uses the rules of common knowledge"
     if one.way != BY_ROWS:
         who += " and knows who is in each group"

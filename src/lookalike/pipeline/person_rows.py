@@ -88,7 +88,7 @@ def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
 
 
 def _order_rows(data: Microdata) -> NDArray[np.int64]:
-    """The rows in an order in which those of each person stand in theirs."""
+    """The rows in an order in which those of each person are in theirs."""
     return np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
 
 

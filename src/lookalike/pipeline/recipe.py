@@ -26,6 +26,7 @@ from lookalike.data.persons import number_pairs
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema, limit_sets
+from lookalike.data.wording import Wording
 from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.models.shared.model import example_of
 from lookalike.models.shared.spelling import find_meant
@@ -51,7 +52,7 @@ class Recipe:
     """None: the best suited is chosen and named."""
     adversary: str = READS_RELEASE
     seed: int | None = None
-    """Only to repeat a run. Whoever knows it can undo the shuffling."""
+    """Only to repeat a run. Anyone who knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
     for_scheme: bool = False
@@ -59,7 +60,7 @@ class Recipe:
     ends: Ends = field(default_factory=Ends)
     """How the ends of published ranges are rounded."""
     knowledge: Knowledge | None = None
-    """Rules that everybody knows: promises are also held against somebody who uses them."""
+    """Rules that everybody knows: promises are also held against someone who uses them."""
     knowledge_report_only: bool = False
     """Whether a release that does not withstand them is published all the same, and says so to its owner."""
 
@@ -239,7 +240,7 @@ def _find_use_of_order(given: PersonSettings, data: Microdata, *, left_out: bool
 
 def stronger(one: str, other: str) -> str:
     """The stronger of two adversaries."""
-    return max(one, other, key=list(ADVERSARIES).index)
+    return max(one, other, key=ADVERSARIES.index)
 
 
 def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
@@ -382,9 +383,10 @@ def find_refusal(
         reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
         if reason:
             return reason
-    strength = list(ADVERSARIES).index
+    strength = ADVERSARIES.index
     if strength(algorithm.adversary) < strength(adversary):
-        return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
+        weaker = Wording(adversary=algorithm.adversary).describe_adversary()
+        return f"its releases are made for an attacker who {weaker}"
     return algorithm.refuses_columns(domains)
 
 

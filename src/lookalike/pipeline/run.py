@@ -74,9 +74,9 @@ class Made:
     ends: Mapping[str, RoundedEnds] = field(default_factory=dict)
     """By column, to what the ends of its ranges were rounded."""
     carried: tuple[CarriedRisk, ...] = ()
-    """What somebody achieves who knows no carried column, one, or all; empty where it was not asked for."""
+    """What someone achieves who knows no carried column, one, or all; empty where it was not asked for."""
     conditioned: tuple[Conditioned, ...] = ()
-    """The promises held against somebody who uses the rules of common knowledge; empty where there are none."""
+    """The promises held against someone who uses the rules of common knowledge; empty where there are none."""
     held_out: Fraction | None = None
     """The share of the persons who were held out to be a control group."""
 
@@ -170,7 +170,7 @@ def _describe_exact_ends(prepared: Prepared, release: Release) -> list[str]:
     listed = " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), names[-1]])
     step = {ValueType.DATE: "7d", ValueType.DATETIME: "1h", ValueType.INTEGER: "5"}.get(kept[0].type, "0.5")
     return [
-        f"The ends of the ranges of {listed} are exact: each is the value of somebody. Rounding them would raise the "
+        f"The ends of the ranges of {listed} are exact: each is the value of someone. Rounding them would raise the "
         f"loss by more than 2 %. Round them all the same with --ends {shlex.quote(f'{kept[0].name}={step}')}."
     ]
 
@@ -178,7 +178,7 @@ def _describe_exact_ends(prepared: Prepared, release: Release) -> list[str]:
 def run(prepared: Prepared, progress: Progress = silent, *, with_carried: bool = False) -> MadeWhole:
     """Make the release and audit it; raises rather than return one that fails.
 
-    `with_carried`: also what carried columns reveal to somebody who knows them.
+    `with_carried`: also what carried columns reveal to someone who knows them.
     """
     watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
     _require_memory(data, algorithm)
@@ -378,7 +378,7 @@ def caution_of_numbers(domain: Domain, counts: NDArray[np.int64]) -> list[str]:
         return []
     are_dates = domain.type in (ValueType.DATE, ValueType.DATETIME)
     return [
-        f"{quoted(domain.name)} has {counted(n_distinct, 'different value')} in {counted(n_rows, 'row')}: somebody who "
+        f"{quoted(domain.name)} has {counted(n_distinct, 'different value')} in {counted(n_rows, 'row')}: someone who "
         "learns one from elsewhere finds the row by it. Consider publishing ranges "
         f"({suggest_rounding(domain.name, domain.values[occur], are_dates=are_dates)}); promises are then about them."
     ]
@@ -389,7 +389,7 @@ def caution_of_distinct(name: str, n_distinct: int, n_rows: int) -> list[str]:
     if n_rows <= 20 or 10 * n_distinct <= 9 * n_rows:
         return []
     return [
-        f"The carried column {quoted(name)} has a value of its own for nearly every record: whoever knows it finds the "
+        f"The carried column {quoted(name)} has its own value for nearly every record: anyone who knows it finds the "
         "record. Drop it unless nobody outside can know it."
     ]
 
@@ -437,5 +437,5 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
     if data.persons is not None and recipe.persons.rows == APART:
         said += _cautions_of_links(data, data.persons)
     if recipe.seed is not None:
-        said.append("A seed was given: whoever knows it can undo the shuffling. Leave it out for a real release.")
+        said.append("A seed was given: anyone who knows it can undo the shuffling. Leave it out for a real release.")
     return said

@@ -1,7 +1,7 @@
 """Makes a scheme of a release's groups: the cuts that part them, over the whole domain.
 
 What a scheme says more than its release, and why that is safe. Groups of a method that cuts values apart
-(`cells_apart`) can be parted by cuts again, and these are searched for here. Cuts and ends of undeclared domains are
+(`cells_apart`) can be separated by cuts again, and these are searched for here. Cuts and ends of undeclared domains are
 worked out from the ends of ranges as the release shows them, which are rounded so that they are nobody's value: between
 the published end of one side and the published beginning of the other, at the roundest number there is. So cells follow
 groups only as far as the release shows these. Groups that rounding leaves no cut between become one cell. All promises
@@ -274,7 +274,7 @@ def _part_groups(columns: list[_Column], sizes: Ints, step: int) -> list[Cut | C
         else:
             if len(groups) > 1 and not _can_be_parted(columns, groups):
                 raise SchemaError(
-                    "The groups of this release cannot be parted by cuts. Use --algorithm mondrian-strict."
+                    "The groups of this release cannot be separated by cuts. Use --algorithm mondrian-strict."
                 )
             parts.append(Cell(int(sizes[groups].sum()) // step * step))
     return parts

@@ -6,6 +6,7 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from lookalike.data.knowledge import Knowledge
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
+from lookalike.data.statement import Statement
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.tables import find_library, read_columns
 from lookalike.pipeline.arguments import explain_arguments
@@ -78,6 +80,12 @@ def publish(
     seed: int | None = None,
     title: str | None = None,
     recipient: str | None = None,
+    purpose: str | None = None,
+    legal_basis: str | None = None,
+    review_date: str | datetime.date | None = None,
+    contact: str | None = None,
+    population: int | None = None,
+    date: str | datetime.date | None = None,
     control: Any = None,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -98,26 +106,27 @@ def publish(
     `{"salary": {"round": 1000, "top": 90000}}`, or `{"salary": "round:1000, top:90000"}`. Promises are then
     about the blocks.
     `frequent` names columns of which only values of so many persons keep their names, as `{"town": 20}`; all others
-    become "(other)". `longest_set` is how many values a cell lists at most (100 by default; 0: any number): a cell that
+    become "(other)". `longest_set` is how many values per cell lists at most (100 by default; 0: any number): a cell
+    that
     would list more is published as `*`. `keep_identifiers` names columns that are published although their values hold
     e-mail addresses, phone numbers, names of persons or the like, which is refused otherwise; the release says so.
-    `carry_anyway` names carried columns that are published although somebody who knows their values would find persons
+    `carry_anyway` names carried columns that are published although someone who knows their values would find persons
     by them, which is refused otherwise: you state that nobody outside knows them, and the release says so.
 
     `knowledge` names a file of rules that everybody knows (men: not childbirth). All promises must then also hold for
-    somebody who uses them, or the release is refused; `knowledge_report_only` publishes it and reports the figures.
+    someone who uses them, or the release is refused; `knowledge_report_only` publishes it and reports the figures.
 
     `person` names the column that identifies persons: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
     `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
     a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each
-    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for a column of their own with
+    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for their own column with
     the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
     nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `after` names earlier releases of the same people, as folders or as pairs of a folder and its original: the release
-    is refused unless all promises hold for somebody who reads all of them. `series` names a series that keeps a private
+    is refused unless all promises hold for someone who reads all of them. `series` names a series that keeps a private
     ledger beside its releases and does so every time; `mode` is how ("checked", "m-invariant", or
     with `apply_scheme` "frozen"). What is not written here at once says with `destination` which folder it will be
     written to.
@@ -134,12 +143,24 @@ def publish(
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
     all machines see under one name). A release in one piece is written there too if `out` is given; else see `write`.
 
+    `title`, `recipient`, `purpose`, `legal_basis`, `review_date` and `contact` are printed on the first page of the
+    report; a schema may hold them under `report`. `population` is how many people there are of whom those in the table
+    are a random sample: the first page then has the risk for someone who does not know whether a person is in it.
+    `date` is the date of the release and its report, by default today's.
+
     `scheme_out` makes cells that do not overlap, and writes them as a scheme once the folder is written, so that later
     tables can be published in the same cells (`apply_scheme`).
     """
-    from lookalike.files.releases.describe import check_titles
-
-    check_titles(title=title, recipient=recipient)
+    stated = Statement.of(
+        title=title,
+        recipient=recipient,
+        purpose=purpose,
+        legal_basis=legal_basis,
+        review_date=review_date,
+        contact=contact,
+        population=population,
+        date=date,
+    )
     if scheme_out is not None:
         from lookalike.files.schemes import check_scheme_target, render_scheme
 
@@ -176,7 +197,7 @@ def publish(
         for_scheme=scheme_out is not None,
         ends=Ends.read(ends),
     )
-    named = title or "Anonymised table"
+    stated |= recipe.schema.report
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     for argument, place in (("out", out), ("destination", destination)):
@@ -201,17 +222,19 @@ def publish(
             )
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
-        lies_at, recipe, notes, options = open_backend(table, recipe, backend, part_rows, goes_to, progress, reading)
+        lies_at, recipe, notes, options, header = open_backend(
+            table, recipe, backend, part_rows, goes_to, progress, reading
+        )
         made = publish_in_parts(
             lies_at,
             recipe,
             out,
-            title=named,
-            recipient=recipient,
+            stated=stated,
             overwrite=overwrite,
             part_rows=part_rows,
             options=options,
             notes=notes,
+            header=header,
             progress=progress,
         )
         return replace(made, library=find_library(table))
@@ -237,7 +260,7 @@ def publish(
     if control is not None:
         with watch.step("control group"):
             group = encode_group(control, held_out, read, prepared, order=order, reading=reading)
-    publication = publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading, group)
+    publication = publish_whole(prepared, read, asked, goes_to, stated, watch, progress, reading, group)
     publication = replace(publication, library=find_library(table))
     if scheme_out is not None:
         publication = replace(publication, scheme_out=Path(scheme_out))

@@ -11,6 +11,7 @@ from lookalike.data.frequent_values import describe_frequent
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.schema import Schema
+from lookalike.data.statement import Statement
 from lookalike.data.total_rows import note_totals
 from lookalike.errors import RecipeError
 from lookalike.files.tables import read_columns
@@ -29,16 +30,19 @@ def publish_in_parts(
     recipe: Recipe,
     out: str | Path | None,
     *,
-    title: str = "Anonymised table",
-    recipient: str | None = None,
+    stated: Statement | None = None,
     overwrite: bool = False,
     part_rows: int | None = None,
     options: Sequence[str] = (),
     notes: Sequence[str] = (),
     fragments: Fragments | None = None,
+    header: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Publication:
-    """Part by part. `notes`: what reading the table had to say; `options`, `fragments`: those of `run_in_parts`."""
+    """Part by part. `notes`: what reading the table had to say; `options`, `fragments`: those of `run_in_parts`.
+
+    `header`: all columns of the table; those of the back end, if left out.
+    """
     from lookalike.evaluation import report as reports
     from lookalike.files.atomic import check_target
     from lookalike.files.releases.describe import DESCRIPTOR
@@ -46,6 +50,7 @@ def publish_in_parts(
     from lookalike.files.releases.write import new_release
     from lookalike.pipeline.parts.publish import run_in_parts
 
+    stated = stated or Statement()
     if out is None:
         raise RecipeError("A table that is published in parts is written as it is made. Say where to: out=FOLDER.")
     n_rows = _PART_ROWS if part_rows is None else part_rows
@@ -65,13 +70,17 @@ def publish_in_parts(
             progress=progress,
         )
         with watch.step("write"):
-            public = reports.Basis.of(made).public()
+            published = [attribute.name for attribute in recipe.schema.published]
+            removed = tuple(name for name in header or backend.names if name not in published)
+            stated = replace(stated, date=stated.day)
+            public = reports.Basis.of(made, removed=removed).public()
             complete(building, made.parts, made.bare)
-            report = reports.Report.on(public, title, recipient=recipient)
-            building.add({reports.AUDIT: reports.audit_json(public), **reports.report_documents(report)})
-            files = building.describe(reports.describe_release(made, title))
+            building.add({reports.AUDIT: reports.audit_json(public)})
+            digests = building.describe(reports.describe_release(made, stated), reports.REPORTS)
+            building.add(reports.report_documents(reports.Report.on(public, stated, digests=digests)))
+            files = building.names
     seconds, said = {**made.seconds, **watch.seconds}, tuple(dict.fromkeys((*notes, *made.notes)))
-    return Publication(replace(made, seconds=seconds, notes=said), title, recipient, folder, tuple(files))
+    return Publication(replace(made, seconds=seconds, notes=said), stated, removed, folder, tuple(files))
 
 
 def open_backend(
@@ -82,14 +91,15 @@ def open_backend(
     goes_to: str | Path | None,
     progress: Progress,
     reading: dict[str, Any],
-) -> tuple[Backend, Recipe, tuple[str, ...], tuple[str, ...]]:
-    """Where the table lies, the recipe for it, what reading it had to say, and the options that name the way."""
+) -> tuple[Backend, Recipe, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Where the table lies, the recipe for it, what reading had to say, the options that name it, all columns."""
     if isinstance(table, Backend):
-        return table, recipe, (), ("--backend", SPARK)
+        return table, recipe, (), ("--backend", SPARK), tuple(table.names)
     if backend == SPARK or is_spark_frame(table):
         from lookalike.spark import open_table
 
-        return open_table(table, **reading), recipe, (), ("--backend", SPARK)
+        opened = open_table(table, **reading)
+        return opened, recipe, (), ("--backend", SPARK), tuple(opened.names)
     from lookalike.files.releases.cells import column_entries
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
@@ -118,7 +128,8 @@ def open_backend(
         *note_totals(read),
         *describe_frequent(recipe.schema, data.domains.quasi, unit),
     )
-    return lies_at, replace(recipe, schema=Schema(tuple(settled))), said, ("--part-rows", str(part_rows))
+    settled_recipe = replace(recipe, schema=Schema(tuple(settled)))
+    return lies_at, settled_recipe, said, ("--part-rows", str(part_rows)), tuple(read.all_names)
 
 
 def is_spark_frame(table: object) -> bool:

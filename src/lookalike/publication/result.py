@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -14,6 +14,7 @@ from lookalike.audit import Audit
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.control import HeldOut, refuse_without_private
 from lookalike.data.release import Release
+from lookalike.data.statement import UNTITLED, Statement
 from lookalike.errors import RecipeError, counted
 from lookalike.evaluation.plain import spell_infinity
 from lookalike.metrics.shared.losses import explain_suppressed, loss_text
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from lookalike.evaluation.against_rows import AgainstRows
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
-    from lookalike.evaluation.report import Basis, Examples, Report
+    from lookalike.evaluation.report import Basis, Report
     from lookalike.files.releases.read import ReleaseFolder
     from lookalike.pipeline.series.publishing import Step
 
@@ -40,9 +41,10 @@ class Publication(Received):
     """An audited release: whole in memory, ready to be written, or in parts that lie in their folder already."""
 
     made: Made
-    title: str
-    recipient: str | None = None
-    """For whom the release is made, as the report says."""
+    stated: Statement = Statement()
+    """What the publisher states on the first page of the report: title, recipient, purpose and the like."""
+    removed: tuple[str, ...] | None = None
+    """The columns of the table that are not published; None: not known."""
     folder: Path | None = None
     """Where a release in parts lies."""
     files: tuple[str, ...] = field(default=(), repr=False)
@@ -68,6 +70,15 @@ class Publication(Received):
                 "open_release, or publish without part_rows."
             )
         return self.made
+
+    @property
+    def title(self) -> str:
+        return self.stated.title or UNTITLED
+
+    @property
+    def recipient(self) -> str | None:
+        """For whom the release is made, as the report says."""
+        return self.stated.recipient
 
     @property
     def release(self) -> Release:
@@ -153,7 +164,7 @@ class Publication(Received):
         if "folder" not in self._kept:
             from lookalike.evaluation.report import describe_release
 
-            manifest = describe_release(self._whole, self.title, series=self._mode)
+            manifest = describe_release(self._whole, self.stated, series=self._mode)
             self._kept["folder"] = hold_release(self.release, manifest)
         folder: ReleaseFolder = self._kept["folder"]
         return folder
@@ -190,7 +201,9 @@ class Publication(Received):
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""
-        report: Report = self._kept["report"] if "report" in self._kept else self._report(self._basis)
+        from lookalike.evaluation.report import Report
+
+        report: Report = self._kept["report"] if "report" in self._kept else Report.on(self._basis, self.stated)
         return report
 
     def write(
@@ -250,7 +263,8 @@ class Publication(Received):
             reports.open_destination(folder, owners, kept, people=people, overwrite=overwrite) as path,
         ):
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
-            manifest = reports.describe_release(made, self.title, safe_csv=safe_csv, series=self._mode)
+            stated = replace(self.stated, date=self.stated.day)
+            manifest = reports.describe_release(made, stated, safe_csv=safe_csv, series=self._mode)
             with new_release(path, overwrite=overwrite, progress=progress) as out:
                 with self._watch.step("tables"):
                     out.write_tables(made.release, safe_csv=safe_csv)
@@ -264,16 +278,21 @@ class Publication(Received):
                         drawn = reports.make_up_examples(opened, made.recipe.knowledge)
                 with self._watch.step("report"):
                     basis = self._basis
-                    if owners is not None:
-                        reported = self._kept["report"] = self._report(basis, evaluation, drawn)
-                        owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
-                        progress("report", 0.5)
+                    out.add({reports.AUDIT: reports.audit_json(basis.public())})
                     public = basis.public(with_scores=publish_scores)
-                    reported = self._report(public, evaluation if publish_scores else None, examples)
-                    audited = reports.audit_json(basis.public())
-                    out.add({reports.AUDIT: audited, **reports.report_documents(reported, pdf)})
+                    scores = evaluation if publish_scores else None
+
+                    def report_of(digests: Mapping[str, str]) -> Report:
+                        return reports.Report.on(public, stated, evaluation=scores, examples=examples, digests=digests)
+
+                    files = reports.add_reports(out, manifest, report_of, pdf)
+                    if owners is not None:
+                        progress("report", 0.5)
+                        reported = self._kept["report"] = reports.Report.on(
+                            basis, stated, evaluation=evaluation, examples=drawn, digests=out.digests()
+                        )
+                        owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
                 progress("report", 1.0)
-                files = out.describe(manifest)
         if self.scheme_out is not None:
             write_scheme(self.scheme_out, self.scheme(), overwrite=overwrite)
         return files
@@ -289,7 +308,7 @@ class Publication(Received):
     def _basis(self) -> Basis:
         from lookalike.evaluation.report import Basis
 
-        return Basis.of(self.made, self._mode)
+        return Basis.of(self.made, self._mode, removed=self.removed)
 
     @property
     def _mode(self) -> str | None:
@@ -307,11 +326,6 @@ class Publication(Received):
 
         return private_files(self._whole, self.recognised)
 
-    def _report(self, basis: Basis, evaluation: Evaluation | None = None, examples: Examples | None = None) -> Report:
-        from lookalike.evaluation.report import Report
-
-        return Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
-
     def write_tables(self, folder: str | Path, *, safe_csv: bool = False) -> list[str]:
         """Write a new folder as `write` does, without report and audit; returns the names of its files."""
         from lookalike.evaluation.report import describe_release
@@ -321,7 +335,7 @@ class Publication(Received):
             raise RecipeError("A release of a series is written with `write`, which enters it in the ledger.")
         if self.held_out is not None:
             raise RecipeError("A release that people were held out of is written with `write`, which keeps them.")
-        manifest = describe_release(self._whole, self.title, safe_csv=safe_csv)
+        manifest = describe_release(self._whole, self.stated, safe_csv=safe_csv)
         return write_release(Path(folder), self.release, manifest=manifest)
 
     def write_to(self, url: str, *, overwrite: bool = False, progress: Progress = silent) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from lookalike.data.control import HeldOut, check_apart, encode_control
 from lookalike.data.folding import fold_for, made_columns
 from lookalike.data.long_tails import note_long_tails
 from lookalike.data.microdata import Microdata, Table
+from lookalike.data.statement import Statement
 from lookalike.data.suspect_codes import note_codes_of
 from lookalike.data.total_rows import note_totals
 from lookalike.files.identifiers.values import refuse_identifiers
@@ -46,8 +47,7 @@ def publish_whole(
     read: Table,
     asked: Asked | None,
     goes_to: str | Path | None,
-    title: str,
-    recipient: str | None,
+    stated: Statement,
     watch: Stopwatch,
     progress: Progress,
     reading: dict[str, Any],
@@ -56,6 +56,7 @@ def publish_whole(
     """In one piece: made, audited, and held against earlier releases where some are named."""
     step: Step | None = None
     published = [attribute.name for attribute in prepared.recipe.schema.published]
+    removed = tuple(name for name in read.all_names if name not in published)
     suspect: tuple[str, ...] = (
         *note_codes_of(read, published),
         *note_totals(read),
@@ -86,7 +87,7 @@ def publish_whole(
             step.check(made)
     made = replace(made, seconds={**watch.seconds, **made.seconds}, notes=(*warned, *suspect, *made.notes))
     if group is None:
-        return Publication(made, title, recipient, step=step, recognised=names)
+        return Publication(made, stated, removed, step=step, recognised=names)
     held_out = group.held_out
     made = replace(
         made,
@@ -94,7 +95,7 @@ def publish_whole(
         held_out=None if held_out is None else held_out.share,
         notes=(*made.notes, *group.notes),
     )
-    return Publication(made, title, recipient, step=step, recognised=names, held_out=held_out)
+    return Publication(made, stated, removed, step=step, recognised=names, held_out=held_out)
 
 
 @dataclass(frozen=True, eq=False)

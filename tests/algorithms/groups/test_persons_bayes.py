@@ -114,7 +114,7 @@ def values_of(release: Hashable, points: Sequence[int], inside: np.ndarray) -> l
 
 
 def test_promises_about_values_cannot_be_served_by_the_same_groups() -> None:
-    """Whether a cut is made depends on values by persons, so against who knows the method they are refused.
+    """Whether a cut is made depends on values by persons, so against someone who knows the method they are refused.
 
     With the groups that are good enough for who reads the release, some releases leave a value with 3/5, although each
     group says 1/2 at most.
@@ -143,7 +143,9 @@ FILE_ORDERS = {"by value": True, "by person": False}
     [("aacdd", [3, 3, 1, 0, 3], [0, 0, 1, 2, 3]), ("aabdd", [1, 3, 3, 1, 2], [0, 0, 1, 2, 3])],
 )
 def test_one_row_per_person_drawn_at_random(values: str, points: list[int], owners: list[int], by_value: bool) -> None:
-    """Promises about values against who knows the method, also in a file sorted by value: any row may be the one."""
+    """Promises about values against someone who knows the method, also in a file sorted by value: any row may be
+    the one.
+    """
     beliefs = believe_of_kept(values, points, owners, by_value=by_value, keep="random")
     assert beliefs
     assert max(beliefs.values()) <= Fraction(1, 2)

@@ -87,7 +87,7 @@ def test_no_value_is_in_more_columns_of_a_zone_than_it_may_be(
 
 
 def test_columns_come_out_nearly_even() -> None:
-    """Many values of many sizes leave at most a row or two to a zone of their own."""
+    """Many values of many sizes leave at most a row or two to their own zone."""
     counts = np.bincount(census_data(5000).sensitive[:, 0])
     zones = zones_of(counts, 5, np.ones(len(counts), dtype=np.int64))
     assert len(zones) <= 2
@@ -95,7 +95,7 @@ def test_columns_come_out_nearly_even() -> None:
 
 
 def test_the_spec_example_in_sequence() -> None:
-    """a3 b3 c3 d2 e2 f2 in five columns: aaa bbb ccc dde eff, e parted by a cut after the first row."""
+    """a3 b3 c3 d2 e2 f2 in five columns: aaa bbb ccc dde eff, e separated by a cut after the first row."""
     zones = columns._in_sequence(np.array([3, 3, 3, 2, 2, 2]), 5, np.ones(6, dtype=np.int64))
     assert [int(zone[0].sum()) for zone in zones] == [2, 1]
 
@@ -345,7 +345,7 @@ def test_in_groups_of_several_kinds_the_posterior_is_the_share_of_the_group(
 
 
 def test_columns_without_zones_would_tell_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test can fail: c in both columns and no zones, and somebody is found out."""
+    """The test can fail: c in both columns and no zones, and someone is found out."""
     one_zone = np.array([[2, 1, 0], [0, 1, 2]])
     monkeypatch.setattr(columns, "zones_of", lambda counts, size, rooms: [one_zone])
     posteriors = strict_posteriors("aabbcc", "l-diversity:2", [0, 1, 3, 7, 8, 20])

@@ -153,7 +153,7 @@ def slot_choices(path: Path, count: int, world: str) -> Iterator[np.ndarray] | N
     ],
 )
 def test_exact_bayes_on_six_records(text: str, ell: int, matcher: str) -> None:
-    """Over all worlds and random choices, every value that a person may have has chance 1/l: told, nothing learnt."""
+    """Over all worlds and random choices, every value that a person may have has chance 1/l: told, nothing learned."""
     posteriors = exact_posteriors(
         text,
         [0, 1, 3, 7, 8, 20][: len(text)],
@@ -190,7 +190,7 @@ def test_values_in_several_buckets_are_believed_as_often_as_they_are_seen(
 
 
 def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test can fail: with columns that are not exchanged as a whole somebody is found out."""
+    """The test can fail: with columns that are not exchanged as a whole someone is found out."""
 
     def each_row_by_itself(slots: np.ndarray, rng: Any) -> np.ndarray:
         givers = [rng.child(row).permutation(len(slots)) for row in range(slots.shape[1])]
@@ -284,7 +284,7 @@ def test_suppression_leaves_one_size_and_is_declared() -> None:
     data = census_data(403)
     release, linkage = made(data, Heterogeneous(remainder="suppress"), "l-diversity:5")
     assert release.withheld.n_suppressed == 3
-    # Those left out had one of the most frequent values: not for somebody who can tell who they are.
+    # Those left out had one of the most frequent values: not for someone who can tell who they are.
     assert Heterogeneous(remainder="suppress").adversary == "reads-release"
     assert Heterogeneous().adversary == "knows-method"
     assert [int(counts.sum()) for counts in release.withheld.suppressed] == [3]

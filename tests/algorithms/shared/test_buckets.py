@@ -1,4 +1,4 @@
-"""Releases in buckets: audits, remarks, and what buckets tell whoever knows the method."""
+"""Releases in buckets: audits, remarks, and what buckets tell anyone who knows the method."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def test_sizes_are_listed_once() -> None:
     ids=str,
 )
 def test_whoever_knows_the_method_learns_what_the_bucket_says(method, values: str, ceilings: tuple) -> None:  # type: ignore[no-untyped-def,type-arg]
-    """Many runs in every world: after each release the belief in a value is its share of the bucket, within chance.
+    """Many runs in every world: after each release the certainty about a value is its share of the bucket, within
+    chance.
 
     Who is in which bucket with which values is all that a release says; worlds are equally likely beforehand.
     """

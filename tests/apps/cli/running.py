@@ -1,4 +1,4 @@
-"""The command, here and as a process of its own.
+"""The command, here and as its own process.
 
 Most tests are about what a command says and does: `lookalike` calls it here, which saves starting Python and loading
 libraries. What only a process shows (signals, terminals, the streams of the system) is tested with `as_process`.

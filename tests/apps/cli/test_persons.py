@@ -191,7 +191,7 @@ def test_the_audit_draws_the_same_rows_again(visits: Path, tmp_path: Path, words
     if settings["keep"] == "first":
         assert not (private / "linkage.parquet").exists()
         assert lookalike("audit", visits, release).returncode == 0
-        # The folder that lies beside the release has nothing that is needed, and is no mistake.
+        # The folder that is beside the release has nothing that is needed, and is no mistake.
         assert lookalike("audit", visits, release, "--private", private).returncode == 0
         return
     done = lookalike("audit", visits, release)
@@ -209,7 +209,9 @@ def test_the_audit_draws_the_same_rows_again(visits: Path, tmp_path: Path, words
 
 
 def test_what_rows_were_drawn_by_stays_at_home(visits: Path, tmp_path: Path) -> None:
-    """Places in a sorted table say something about values, and whoever tries seeds could find the one that gives it."""
+    """Places in a sorted table say something about values, and anyone who tries seeds could find the one that
+    gives it.
+    """
     release, private = tmp_path / "release", tmp_path / "release PRIVATE"
     words = ("--person", "patient_id", "--rows", "one", "--seed", "7")
     assert publish(visits, release, *words, model="k-anonymity:3").returncode == 0

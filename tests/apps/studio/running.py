@@ -1,4 +1,4 @@
-"""A real studio in a process of its own, for tests in a browser."""
+"""A real studio in its own process, for tests in a browser."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_whose_rows_these_are_is_asked_and_chosen(page: Page, tmp_path: Path) ->
     page.fill("#path", str(tmp_path / "visits.csv"))
     page.press("#path", "Enter")
     page.wait_for_url("**/columns")
-    # It was proposed; somebody thinks otherwise.
+    # It was proposed; someone thinks otherwise.
     page.wait_for_selector("#persons-form")
     page.select_option("tr[data-column=patient_id] select[name=role]", "identifier")
     page.wait_for_selector("#repeated")
@@ -334,7 +334,7 @@ def test_hostile_names_and_cells_do_nothing(page: Page, tmp_path: Path) -> None:
 
 
 def test_by_keyboard_alone(page: Page) -> None:
-    """Tab and Enter, as somebody without a mouse: the sample, a promise, the method, a run."""
+    """Tab and Enter, as someone without a mouse: the sample, a promise, the method, a run."""
     page.locator("#open-sample").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/columns")

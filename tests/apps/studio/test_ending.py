@@ -58,7 +58,7 @@ def test_what_a_killed_studio_left_is_removed_and_nothing_else(tmp_path: Path, m
 
 @contextmanager
 def real_studio(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A studio in a process of its own, with a folder for temporary files."""
+    """A studio in its own process, with a folder for temporary files."""
     command = [sys.executable, "-m", "lookalike", "studio", "--no-browser"]
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
@@ -128,7 +128,7 @@ def test_a_real_studio_serves_this_machine_alone_and_leaves_nothing(
 
 
 def _left_in_the_middle(port: int, token: str) -> None:
-    """Somebody sends half of a file and goes away."""
+    """Someone sends half of a file and goes away."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         head = (
             f"POST /api/projects/upload?name=b.csv HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}"

@@ -53,7 +53,7 @@ def two_groups(*promises: str, certain: bool = False) -> Target:
 
 def promising(target: Target, *promises: str) -> Target:
     """The same release under these promises."""
-    identity = ("k-anonymity",)
+    identity = ("k-anonymity", "k-concealment")
     made = [Promise(parse_model(text), None if text.startswith(identity) else "s") for text in promises]
     return replace(target, promises=tuple(made))
 
@@ -89,6 +89,7 @@ def test_homogeneity_permitted_or_failed(promises: tuple[str, ...], certain: boo
         (("k-anonymity:100",), AS_PROMISED, "1 in 100"),
         (("k-anonymity:101",), FAILED, "promises a chance of 1 in 101 at most"),
         (("l-diversity:4",), PERMITTED, "No promise limits this"),
+        (("k-concealment:150",), PERMITTED, "No promise limits this"),
     ],
 )
 def test_linkage_against_what_was_promised(promises: tuple[str, ...], word: str, said: str) -> None:
@@ -101,7 +102,7 @@ def test_linkage_against_what_was_promised(promises: tuple[str, ...], word: str,
     ("promises", "word"), [(("beta-likeness:4",), FAILED), (("l-diversity:1",), PERMITTED), ((), PERMITTED)]
 )
 def test_skewness_by_promises_about_shares(promises: tuple[str, ...], word: str) -> None:
-    """One of 200 values is rare, and a group of two has it: the belief rises a hundredfold."""
+    """One of 200 values is rare, and a group of two has it: the certainty rises a hundredfold."""
     ages = [0] * 198 + [1, 1]
     target = promising(in_groups(table(ages, [0] * 199 + [1]), ages), *promises)
     found = attacked(target, "skewness").consequence

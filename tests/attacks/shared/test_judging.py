@@ -42,7 +42,7 @@ def test_what_is_true_of_anybody_is_as_true_of_strangers(form: str, attack: str)
 
 
 def test_what_is_true_of_one_person_alone_is_not() -> None:
-    """Every person has a code of their own, and rows are published one by one: nothing in it is general."""
+    """Every person has their own code, and rows are published one by one: nothing in it is general."""
     rng = np.random.default_rng(2)
     n_rows = 400
     data = coded(np.arange(n_rows)[:, None], rng.integers(0, 4, n_rows))

@@ -63,7 +63,7 @@ def test_linkage_finds_persons_and_not_rows(example_d: Target) -> None:
 
 def test_beliefs_of_example_d(example_d: Target) -> None:
     homogeneity = attacked("homogeneity", example_d)
-    assert homogeneity.figures["highest belief"] == pytest.approx(2 / 3)
+    assert homogeneity.figures["highest certainty"] == pytest.approx(2 / 3)
     assert homogeneity.n_affected == 0
     # Three of the four rows of the thirties are one person's, and any three of them hold flu.
     assert homogeneity.figures["persons with a certain value if the number of rows is known"] == 1
@@ -195,7 +195,7 @@ def test_homogeneity_by_brute_force(made: tuple[Microdata, Any], share: str) -> 
                 certain.add(person)
     finding = attacked(f"homogeneity:{share}", target)
     assert finding.n_affected == len(caught)
-    assert finding.figures["highest belief"] == pytest.approx(float(highest))
+    assert finding.figures["highest certainty"] == pytest.approx(float(highest))
     assert finding.figures["persons with a certain value if the number of rows is known"] == len(certain)
     assert finding.score is not None
     assert finding.score.n_guesses <= len(caught)
@@ -385,7 +385,7 @@ def test_kinds_are_counted_once_per_person() -> None:
     data = replace(data, persons=np.array([0, 0, 1, 2, 3, 3], dtype=np.int32))
     finding = attacked("similarity", in_classes(data, [0, 0, 0, 1, 1, 1]))
     # In each class one of two persons has nerves and one has skin; by rows it would be two of three.
-    assert finding.figures["highest belief, level 1"] == pytest.approx(1 / 2)
+    assert finding.figures["highest certainty, level 1"] == pytest.approx(1 / 2)
     assert finding.figures["persons certain of kind"] == 0
     assert finding.baselines["most frequent value"] == pytest.approx(1 / 2)
 
@@ -471,7 +471,10 @@ def test_rows_that_are_linked_are_read_together() -> None:
     assert finding.figures["highest prosecutor risk"] == 1 / least
     assert "quasi-identifiers of all rows" in finding.sentence
     homogeneity = attacked("homogeneity", target)
-    assert homogeneity.figures["highest belief"] == homogeneity.figures["highest belief if the number of rows is known"]
+    assert (
+        homogeneity.figures["highest certainty"]
+        == homogeneity.figures["highest certainty if the number of rows is known"]
+    )
     for name in ("naive-bayes", "learner", "definetti"):
         assert "one by one" in (parse_attack(name).refuses(target) or "")
     assert "--private" in (parse_attack("linkage").refuses(replace(target, record_of_row=None)) or "")

@@ -133,7 +133,7 @@ def test_bucketized_values_sorted_by_a_column_of_persons(column):
 
 
 def test_two_tables_in_the_same_order_below_a_sort_by_what_is_published():
-    """Sorted by bucket, pasted side by side: every record stands in one line."""
+    """Sorted by bucket, pasted side by side: every record is in one line."""
     rng, data, _ = table_and_columns(12)
     buckets = rng.permutation(N_ROWS) // 5
     illness, secret, other = data.sensitive[:, 0], rng.permutation(N_ROWS), rng.permutation(N_ROWS)

@@ -47,7 +47,7 @@ def edit(name: str) -> Callable[[Edit], Edit]:
 
 
 def write(case: Case, folder: Path) -> None:
-    manifest = promising(case.release.form, *(case.promises or (Promise(KAnonymity(1)),)))
+    manifest = promising(case.release, *(case.promises or (Promise(KAnonymity(1)),)))
     write_release(folder, case.release, manifest=manifest, overwrite=True)
 
 
@@ -55,7 +55,7 @@ def write_in_parts(cases: Sequence[Case], folder: Path) -> None:
     """The cases as parts of one folder."""
     shutil.rmtree(folder, ignore_errors=True)
     releases = [case.release for case in cases if case.release.n_rows]
-    write_parts(folder, releases, manifest=promising(releases[0].form, Promise(KAnonymity(1))))
+    write_parts(folder, releases, manifest=promising(releases[0], Promise(KAnonymity(1))))
 
 
 def passes_in_parts(data: Microdata, promises: Sequence[Promise], folder: Path) -> bool:

@@ -55,7 +55,7 @@ def test_advice_in_words_and_as_plain_data(file: Path) -> None:
     assert plain["costs"]["sentence"] in text
     for part in (*plain["pairs"], *plain["bearing"], *plain["costs"]["columns"], *plain["costs"]["savings"]):
         assert part["sentence"] in text
-    assert "if somebody outside knew it" in text
+    assert "if someone outside knew it" in text
 
 
 def test_tables_that_lack_something() -> None:
@@ -81,7 +81,7 @@ def test_inspect_shows_advice_and_tries_on_request(file: Path) -> None:
     words = ["inspect", str(file), "--qi", "age,sex", "--sensitive", "diagnosis"]
     shown = CliRunner().invoke(main, words)
     assert shown.exit_code == 0, shown.output
-    assert 'What "diagnosis" can bear.' in shown.output
+    assert 'Promises that "diagnosis" can support.' in shown.output
     assert "inspect --advise" in shown.output
     tried = CliRunner().invoke(main, [*words, "--advise", "--model", "k-anonymity:4", "--json"])
     advice = json.loads(tried.stdout)["advice"]
@@ -127,6 +127,6 @@ def test_sentences() -> None:
     said = {column.name: column.sentence for column in column_advice(table, found)}
     assert said["a"] == '"a": quasi-identifier; without it 3 of the 3 records that stand alone would not.'
     assert said["d"].startswith('"d": carried, though quasi-identifier is suggested, as it has 2 values')
-    assert said["d"].endswith("if somebody outside knew it, 2 more records would stand alone.")
+    assert said["d"].endswith("if someone outside knew it, 2 more records would stand alone.")
     assert singling_pairs(table, found)[0].sentence == '"a" and "b" alone single out 3 records (60.0%).'
     assert next(column for column in column_advice(table, found) if column.name == "d").role is Role.CARRIED

@@ -98,7 +98,7 @@ def test_beliefs_under_beta() -> None:
     assert beta.rarest == Belief("v0", Fraction(1, 1000), Fraction(4, 1000))
     assert beta.commonest == Belief("v1", Fraction(37, 1000), Fraction(148, 1000))
     assert beta.rarest.least_group == 250
-    assert beta.rarest.sentence == 'the belief in "v0" may rise from 0.1 % to at most 0.4 %'
+    assert beta.rarest.sentence == 'the certainty in "v0" may rise from 0.1 % to at most 0.4 %'
     assert beta.most_groups == 1000 // 7
 
 
@@ -159,7 +159,8 @@ def test_columns_of_very_many_values_get_what_is_cheap() -> None:
 def test_a_model_from_outside_is_proposed_by_its_class(guest: None) -> None:
     proposed = bearing_of([6, 3, 1]).models[-1]
     assert proposed.sentence == (
-        'at-most:0.6: the least share, the belief in "v2" may rise from 10 % to at most 60 %, that in "v0" from 60 % '
+        'at-most:0.6: the least share, the certainty in "v2" may rise from 10 % to at most 60 %, that in "v0" from '
+        "60 % "
         "to at most 60 %."
     )
 

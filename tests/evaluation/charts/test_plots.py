@@ -127,11 +127,11 @@ def test_spans_run_from_the_least_to_the_greatest_mark_with_a_wall() -> None:
         {"value": "<HIV>", "share": 0.01, "belief": 0.04, "ceiling": None},
         {"value": "flu", "share": 0.2, "belief": 0.3},
     ]
-    marks = {"share": "share", "belief": "highest belief", "ceiling": "ceiling"}
+    marks = {"share": "share", "belief": "highest certainty", "ceiling": "ceiling"}
     root, _ = drawn(charts.spans(rows, "value", marks, limit="ceiling"))
     words = " ".join(root.itertext())
     assert "<HIV>" in words
-    assert "highest belief" in words
+    assert "highest certainty" in words
     assert "ceiling" not in words, "nothing has one"
     rows[0]["ceiling"] = 0.05
     root, text = drawn(charts.spans(rows, "value", marks, limit="ceiling"))

@@ -1,4 +1,4 @@
-"""Methods that go wrong, for comparisons that must show it. In a module of their own, so that processes find them."""
+"""Methods that go wrong, for comparisons that must show it. In their own module, so that processes find them."""
 
 from __future__ import annotations
 

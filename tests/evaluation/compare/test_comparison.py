@@ -116,7 +116,7 @@ def test_the_picture_shows_the_runs(tmp_path: Path) -> None:
     compared(folder=tmp_path / "kept", x="msbs", y="largest-belief")
     drawn = (tmp_path / "kept" / "frontier.svg").read_text()
     assert "mean squared bucket size" in drawn
-    assert "largest belief" in drawn
+    assert "highest certainty" in drawn
     assert drawn.count("l-diversity:2") >= 2
     assert "anatomy" in drawn
     found = compared(x="values-changed", models="l-diversity:2", algorithms="mondrian")

@@ -1,4 +1,4 @@
-"""Runs in processes of their own: the same results, no process left behind, no death shared."""
+"""Runs in their own processes: the same results, no process left behind, no death shared."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from lookalike.models import MODELS
 from lookalike.models.t_closeness import TCloseness
 
 FIGURES = {"gcp": 0.25, "msbs": 3.2, "values_changed": 0.891, "query_error": 0.1, "k": 5.0, "beta": 2.0, "seconds": 0.0}
-USUAL = "promise algorithm against form result loss queries k beta belief attack honest seconds"
+USUAL = "promise algorithm against form result loss queries k beta certainty attack honest seconds"
 
 
 def compared(x: str = "gcp", y: str = "beta", form: str = "grouped", **figures: float) -> Comparison:

@@ -277,7 +277,7 @@ def test_answers_in_a_row_and_series_are_carried_with_their_number() -> None:
     assert roles["age"][0] is Role.QUASI
     weeks = [numbers(f"wk{week}", n_values=2, seed=week, low=0) for week in range(9)]
     assert "one of 9 columns that are numbered alike" in suggest_roles(Table(tuple(weeks)))["wk4"][1]
-    # Two values in a row are anything, and so are numbers of which each has values of its own.
+    # Two values in a row are anything, and so are numbers of which each has its own values.
     flags = [numbers(f"owns_{letter}", n_values=2, seed=place) for place, letter in enumerate("abcdefg")]
     assert set(roles_of(*flags).values()) == {Role.QUASI}
     mixed = [numbers(f"z{place}", n_values=place + 2, seed=place) for place in range(10)]

@@ -9,6 +9,7 @@ import pytest
 
 import lookalike as la
 from lookalike.apps.samples import hospital, sample_schema
+from lookalike.data.statement import Statement
 from lookalike.evaluation.report import Examples, Report, make_up_examples
 from lookalike.evaluation.report.basis import Basis
 from lookalike.files.releases.read import ReleaseFolder
@@ -39,5 +40,5 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
     outcome = made.made
     examples = make_up_examples(ReleaseFolder(folder))
     assert examples is not None
-    report = Report.on(Basis.of(outcome), "Stays", evaluation=made.evaluate(), examples=examples)
+    report = Report.on(Basis.of(outcome), Statement(title="Stays"), evaluation=made.evaluate(), examples=examples)
     return Reported(made, folder, report, examples)

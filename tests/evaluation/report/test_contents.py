@@ -1,4 +1,4 @@
-"""What a report says: beliefs as the audit finds them, rounded scores, nothing that is private."""
+"""What a report says: probabilities as the audit finds them, rounded scores, nothing that is private."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lookalike.apps.samples import hospital, sample_schema
 from lookalike.attacks import ATTACKS
 from lookalike.audit import expose, verify
 from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.statement import Statement
 from lookalike.errors import RecipeError
 from lookalike.evaluation.report import Report, to_html
 from lookalike.evaluation.report.basis import MOST_SIZES, Basis, belief_table, size_lines
@@ -73,7 +74,7 @@ def test_what_was_scored_on_the_original_is_rounded(reported: Reported) -> None:
 
 def test_few_guesses_are_not_scored() -> None:
     made = la.publish(hospital(60, seed=1), schema=sample_schema(), model="k-anonymity:3")
-    report = Report.on(Basis.of(made.made), "Few", evaluation=made.evaluate())
+    report = Report.on(Basis.of(made.made), Statement(title="Few"), evaluation=made.evaluate())
     guessed = [line for line in report.attacks if line.column is not None]
     assert guessed
     assert all(line.right is None and line.honest is None and line.succeeds is None for line in guessed)
@@ -163,7 +164,7 @@ def test_shares_do_not_tell_what_suppressed_records_had() -> None:
             seed=3,
         )
         assert made.release.withheld.n_suppressed > 0
-        (table,) = Report.on(Basis.of(made.made).public(), "Fewer").beliefs
+        (table,) = Report.on(Basis.of(made.made).public(), Statement(title="Fewer")).beliefs
         published = np.bincount(made.release.sensitive[:, 0])
         texts = made.made.data.domains.sensitive[0].texts
         for line in table.lines:
@@ -182,7 +183,10 @@ def test_the_published_report_does_not_say_how_often_redrawn_values_truly_occur(
             adversary=adversary,
         )
         basis = Basis.of(made.made)
-        for owners, report in ((True, Report.on(basis, "Redrawn")), (False, Report.on(basis.public(), "Redrawn"))):
+        for owners, report in (
+            (True, Report.on(basis, Statement(title="Redrawn"))),
+            (False, Report.on(basis.public(), Statement(title="Redrawn"))),
+        ):
             assert bool(report.beliefs) == owners
             assert ("values_changed" in report.losses) == owners
             assert any("more than the release shows" in sentence for sentence in report.left_out) != owners
@@ -200,4 +204,4 @@ def test_the_published_report_does_not_say_how_often_redrawn_values_truly_occur(
 def test_what_can_be_learned_is_said_to_be_limited_only_where_it_is(model: str, said: str) -> None:
     table = pl.DataFrame({"age": [20, 21, 22, 50, 51, 52], "s": ["hiv", "flu"] * 3})
     made = la.publish(table, qi=["age"], sensitive="s", model=model)
-    assert any(caution.startswith(said) for caution in Report.on(Basis.of(made.made), "t").cautions)
+    assert any(caution.startswith(said) for caution in Report.on(Basis.of(made.made), Statement(title="t")).cautions)

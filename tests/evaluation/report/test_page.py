@@ -13,6 +13,7 @@ import pytest
 import lookalike as la
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
+from lookalike.data.statement import Statement
 from lookalike.evaluation.report import Report, to_html
 from lookalike.evaluation.report.basis import Basis
 from lookalike.files.releases.private import private_folder
@@ -105,7 +106,9 @@ def test_texts_from_a_table_stay_texts() -> None:
     made = la.publish(
         Table(columns), qi=names[:2], sensitive=names[2], model=["k-anonymity:2", "l-diversity:2"], title=HOSTILE[1]
     )
-    page = to_html(Report.on(Basis.of(made.made), HOSTILE[0], recipient=HOSTILE[1], evaluation=made.evaluate()))
+    page = to_html(
+        Report.on(Basis.of(made.made), Statement(title=HOSTILE[0], recipient=HOSTILE[1]), evaluation=made.evaluate())
+    )
     found = Tags(page)
     assert not found.tags & {"script", "img", "b"}
     assert not [name for name, _ in found.attributes if name.startswith("on")]
@@ -122,7 +125,7 @@ def test_tables_without_a_sensitive_column_and_with_a_missing_value_have_a_repor
         columns.append(Column("value", ValueType.INTEGER, (np.arange(80) % 5).astype(np.int32), np.arange(4)))
         sensitive = ["value"]
     made = la.publish(Table(tuple(columns)), qi=["age", "year"], sensitive=sensitive, model=model)
-    page = to_html(Report.on(Basis.of(made.made), "Plain", evaluation=made.evaluate()))
+    page = to_html(Report.on(Basis.of(made.made), Statement(title="Plain"), evaluation=made.evaluate()))
     assert "The audit passed" in page
 
 

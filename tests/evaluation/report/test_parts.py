@@ -17,6 +17,7 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
+from lookalike.data.statement import Statement
 from lookalike.evaluation.report import Basis, Report, to_html
 from lookalike.evaluation.report.basis import MADE_IN_PARTS, size_lines
 from lookalike.metrics import METRICS
@@ -90,7 +91,9 @@ def made() -> Made:
         audits.append(audit_part(own, release, promises, measures=standard_measures()))
         losses.append(PartLosses.of(own, release, METRICS.values()))
     found = join_audits(audits)
-    report = Report.on(basis_of(data, promises, found, losses), "Stays", recipient="Institute of Health")
+    report = Report.on(
+        basis_of(data, promises, found, losses), Statement(title="Stays", recipient="Institute of Health")
+    )
     return Made(data, promises, releases, parts, found, report)
 
 
@@ -145,7 +148,7 @@ def test_shares_do_not_tell_what_suppressed_records_had(made: Made) -> None:
     releases = [short, *made.releases[1:]]
     audits = [audit_part(own, release, promises) for release, own in zip(releases, made.parts, strict=True)]
     losses = [PartLosses.of(own, release, METRICS.values()) for release, own in zip(releases, made.parts, strict=True)]
-    report = Report.on(basis_of(made.data, promises, join_audits(audits), losses).public(), "Fewer")
+    report = Report.on(basis_of(made.data, promises, join_audits(audits), losses).public(), Statement(title="Fewer"))
     published = np.bincount(np.concatenate([release.sensitive[:, 0] for release in releases]), minlength=n_codes)
     (table,) = report.beliefs
     texts = made.data.domains.sensitive[0].texts
@@ -166,7 +169,7 @@ def test_true_shares_of_redrawn_values_are_not_published(adversary: str) -> None
     found = join_audits([audit_part(own, release, promises, adversary=adversary) for release, own in pairs])
     assert found.audit.passed, str(found.audit)
     losses = [PartLosses.of(own, release, METRICS.values()) for release, own in pairs]
-    report = Report.on(basis_of(data, promises, found, losses).public(), "Redrawn")
+    report = Report.on(basis_of(data, promises, found, losses).public(), Statement(title="Redrawn"))
     assert report.adversary == adversary
     assert report.beliefs == ()
     assert "values_changed" not in report.losses

@@ -100,7 +100,8 @@ def finish(
 ) -> list[str]:
     complete(out, parts, without_rows(release))
     out.add(documents or {})
-    return out.describe(manifest)
+    out.describe(manifest)
+    return out.names
 
 
 SPLIT = (np.array([0, 1, 2, 3, 4]), np.array([5, 6, 7, 8]), np.array([9, 10, 11]))

@@ -28,6 +28,7 @@ from lookalike.data.release import (
     cover,
 )
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.wording import Wording
 from lookalike.files.releases.describe import Manifest, StatedPromise, state_promise
 from lookalike.files.releases.private import Private, private_beside
 from lookalike.version import __version__
@@ -45,10 +46,11 @@ METHODS = {"grouped": "mondrian", "matched": "ring", "bucketized": "anatomy", "p
 """A method of each form."""
 
 
-def promising(form: str, *promises: Promise) -> Manifest:
-    """The same with a method and promises that are stated as releases of this form state them."""
-    stated = tuple(state_promise(one, form) for one in promises)
-    return replace(MANIFEST, promises=stated, algorithm=METHODS[form])
+def promising(release: Release, *promises: Promise) -> Manifest:
+    """The same with a method and promises that are stated as such a release states them."""
+    wording = Wording(form=release.form, known=tuple(domain.name for domain in release.domains.quasi))
+    stated = tuple(state_promise(one, wording) for one in promises)
+    return replace(MANIFEST, promises=stated, algorithm=METHODS[release.form])
 
 
 def write_private(folder: Path, linkage: RecordMap, seed: int | None = None, *, overwrite: bool = False) -> Path:

@@ -63,7 +63,7 @@ def test_a_release_is_read_without_its_original(form: str, tmp_path: Path, data:
     for (name, cells), (_, original) in zip(shown(alone), shown(release), strict=True):
         (domain,) = (domain for domain in alone.domains.all if domain.name == name)
         if isinstance(cells[0], set) and domain.taxonomy is None and len(domain.values) <= 250:
-            # What stands in the cell may be drawn, unless the column never names it.
+            # What is in the cell may be drawn, unless the column never names it.
             for mine, theirs in zip(cells, original, strict=True):
                 assert mine & theirs or not mine
 

@@ -420,7 +420,7 @@ def test_everything_works_on_parts_of_a_sorted_original(form: str, tmp_path: Pat
     for seed in (1, 2):
         releases = part_releases(form, data, halves, seed=seed, size=10)
         model = la.LDiversity(2) if form != Perturbed.form else la.LDiversity(1)
-        write_parts(tmp_path / "out", releases, overwrite=True, manifest=promising(form, Promise(model, "s")))
+        write_parts(tmp_path / "out", releases, overwrite=True, manifest=promising(releases[0], Promise(model, "s")))
         found = la.verify(original, tmp_path / "out")
         order = next(check for check in found.checks if check.name == "row order")
         assert order.passed, order.detail
@@ -498,7 +498,7 @@ def told_by_parts(form: str) -> tuple[pl.DataFrame, list[Release], Promise]:
 @pytest.mark.parametrize("form", [Grouped.form, Bucketized.form, Perturbed.form])
 def test_a_part_that_tells_more_than_its_rows_fails(form: str, tmp_path: Path) -> None:
     original, releases, promise = told_by_parts(form)
-    write_parts(tmp_path / "out", releases, manifest=promising(form, promise))
+    write_parts(tmp_path / "out", releases, manifest=promising(releases[0], promise))
     found = la.verify(original, tmp_path / "out")
     assert not found.passed
     in_parts = next(check for check in found.checks if check.name == "rows in parts")
@@ -516,6 +516,6 @@ def test_parts_in_another_order_than_that_of_their_digests_fail(
     monkeypatch.setattr(
         WrittenPart, "digest", property(lambda part: -int(digest_of_part([part.tables["release"].part]), 16))
     )
-    write_parts(tmp_path / "out", releases, manifest=promising(Grouped.form, Promise(la.KAnonymity(2))))
+    write_parts(tmp_path / "out", releases, manifest=promising(releases[0], Promise(la.KAnonymity(2))))
     described = next(check for check in la.verify(original, tmp_path / "out").checks if check.name == "description")
     assert "order of their digests" in described.detail

@@ -50,7 +50,7 @@ def test_the_views_are_what_they_are_called(clinic: Path) -> None:
     assert names(database, "sat") == ["bucket", "diagnosis", "smokes", "weight"]
     assert database.execute("SELECT * FROM bucket_sizes ORDER BY bucket").fetchall() == [(0, 4), (1, 4), (2, 4)]
     assert names(database, "beliefs") == ["bucket", "diagnosis", "smokes", "weight", "probability"]
-    sums = database.execute("SELECT SUM(probability) FROM beliefs GROUP BY bucket").fetchall()
+    sums = database.execute("SELECT SUM(probability) FROM probabilities GROUP BY bucket").fetchall()
     assert sums == [(1.0,)] * 3
     assert set(names(database, "joined")) == {*names(database, "qit"), *names(database, "beliefs")}
     database.execute((clinic / "views.sql").read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def test_every_row_has_probability_one_whatever_the_names(made: tuple[Any, Relea
         database.execute("CREATE TEMP TABLE numbered AS SELECT *, row_number() OVER () AS place_ FROM qit")
         bucket = names(database, "bucket_sizes")[0]
         sums = database.execute(
-            f'SELECT SUM(beliefs.probability) FROM numbered JOIN beliefs USING ("{bucket}") GROUP BY place_'
+            f'SELECT SUM(probabilities.probability) FROM numbered JOIN probabilities USING ("{bucket}") GROUP BY place_'
         ).fetchall()
         total = one(database, "SELECT SUM(probability) FROM joined")
     assert [total for (total,) in sums] == pytest.approx([1.0] * release.n_rows)

@@ -45,7 +45,7 @@ def test_columns_of_many_values_are_put_in_parts() -> None:
     assert counts.max() < 0.1
     assert (np.diff(age.part_of_code) >= 0).all()
     assert (np.diff(age.sizes) > 0).all()
-    # Missing has a part of its own, the last.
+    # Missing has its own part, the last.
     assert place.part_of_code[-1] == place.n_parts - 1
     assert np.count_nonzero(place.part_of_code == place.n_parts - 1) == 1
 

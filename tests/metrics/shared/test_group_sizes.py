@@ -54,7 +54,7 @@ def test_sizes_are_numbers_of_different_persons() -> None:
     assert losses["msbs"] == (1 + 4) / 4
     by_rows, _ = measure(replace(data, persons=None), release)
     assert by_rows["average_group_size"] == 4
-    # Every published cell counts alike, whoever it belongs to.
+    # Every published cell counts alike, anyone who it belongs to.
     assert losses["gcp"] == by_rows["gcp"]
 
 

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Two executors in processes of their own, bound to loopback, with this Python and this source."""
+    """Two executors in their own processes, bound to loopback, with this Python and this source."""
     pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed (pip install 'lookalike[spark]')")
     try:
         require_java()

@@ -25,7 +25,7 @@ def test_what_the_page_shows_works(spark: SparkSession, tmp_path: Path, monkeypa
     names: dict[str, Any] = {"spark": spark}
     for block in blocks_of(PAGE):
         if block.kind == "python":
-            # Executors have folders of their own: here paths must be whole.
+            # Executors have their own folders: here paths must be whole.
             text = block.text.replace('"patients.csv"', f'"{tmp_path / "patients.csv"}"')
             exec(compile("\n" * block.line + text, "spark.md", "exec", dont_inherit=True), names)
         elif block.kind == "console":

@@ -326,3 +326,9 @@ def test_what_spark_cannot_do_is_refused_with_the_reason(
     with pytest.raises(DataError, match="array<int>"):
         la.publish(lists, qi=["age"], sensitive="ill", model="k-anonymity:2", out=tmp_path / "x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_frames_that_are_not_of_spark_are_refused_in_words(stays: pl.DataFrame, tmp_path: Path) -> None:
+    """Before, pyspark stopped with a bare assertion, or with whatever it found missing."""
+    with pytest.raises(RecipeError, match="this is a DataFrame in memory. Write it to a Parquet file"):
+        la.publish(stays, schema=SCHEMA, model="k-anonymity:5", backend="spark", out=tmp_path / "release")

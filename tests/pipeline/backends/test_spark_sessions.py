@@ -1,4 +1,4 @@
-"""A session is the one that is there, or made as the surroundings say; what stands in its way is said in words."""
+"""A session is the one that is there, or made as the surroundings say; what is in its way is said in words."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_settings_of_the_surroundings_are_known(tmp_path: Path) -> None:
         (
             'WARN x\nException in thread "main" a.b.SparkException: Master must either be yarn or x\n\tat y',
             RecipeError,
-            r"^Master must either be yarn or x\. Mend spark\.master",
+            r"^Master must either be yarn or x\. Fix spark\.master",
         ),
         ("trace\nCaused by: java.net.BindException: no\n\tat z", MissingPart, "It says: java.net.BindException: no"),
         (

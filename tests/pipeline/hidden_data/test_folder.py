@@ -12,9 +12,9 @@ import pytest
 
 import lookalike as la
 from lookalike.apps.samples import sample_table
-from lookalike.data.adversary import ADVERSARIES
 from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.read import ReleaseFolder
+from lookalike.models import parse_model
 from lookalike.pipeline.hidden_data import tables
 from lookalike.pipeline.hidden_data.parquet import BadFooter, read_footer
 from lookalike.version import __version__
@@ -95,18 +95,22 @@ def test_an_adversary_that_is_written_over_a_release_is_said_to_be_stated(
 ) -> None:
     """Way 8: nothing in the files shows whether an attacker who knows the method learns more."""
     claimed = shutil.copytree(release, tmp_path / "claimed")
+    wording = ReleaseFolder(release).manifest.wording
+    said = parse_model("l-diversity:3").promise("diagnosis", wording)
+    stronger = parse_model("l-diversity:3").promise("diagnosis", replace(wording, adversary="knows-method"))
+    assert said in (release / "README.txt").read_text(encoding="utf-8")
     for name in ("datapackage.json", "README.txt"):
         path = claimed / name
-        text = path.read_text(encoding="utf-8").replace("reads-release", "knows-method")
+        text = path.read_text(encoding="utf-8").replace("reads-release", "knows-method").replace(said, stronger)
         path.write_text(
-            text.replace(f"someone who {ADVERSARIES['reads-release']}", f"someone who {ADVERSARIES['knows-method']}"),
+            text.replace("of a person.\n", "of everybody, the method and its settings.\n"),
             encoding="utf-8",
         )
     done = lookalike("audit", people, claimed)
     assert "adversary knows-method (stated by the publisher, not checked)" in done.stdout
-    assert "Stated by the publisher, not checked: that it holds against an attacker who knows every" in done.stdout
+    assert "Stated by the publisher, not checked: that it holds against an attacker who reads" in done.stdout
     plain = json.loads(lookalike("audit", people, claimed, "--json").stdout)
-    assert any("knows every quasi-identifier of everybody" in said for said in plain["stated_not_checked"])
+    assert any("of everybody, the method and its settings" in said for said in plain["stated_not_checked"])
     audit = la.verify(people, claimed)
     assert audit.grounds is not None
     assert any("the method was groups" in said for said in audit.grounds.stated)

@@ -1,4 +1,4 @@
-"""Cells: boxes that do not overlap, cover everything, follow taxonomies, and keep the promise after being mended."""
+"""Cells: boxes that do not overlap, cover everything, follow taxonomies, and keep the promise after being fixed."""
 
 from __future__ import annotations
 

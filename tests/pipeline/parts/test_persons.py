@@ -279,7 +279,7 @@ class CountingRows(Grouping):
     """Groups of six rows by age, as if every row were a person."""
 
     name: ClassVar[str] = "counting-rows"
-    in_parts: ClassVar[Boxes] = Boxes("A group lies in one box.")
+    in_parts: ClassVar[Boxes] = Boxes("A group is in one box.")
 
     def refuses_persons(self, promises: Any, adversary: str) -> None:
         return None

@@ -153,7 +153,7 @@ class Guest(Grouping):
 
 @dataclass(frozen=True)
 class GuestInBoxes(Guest):
-    in_parts: ClassVar[Boxes] = Boxes("A group lies in one box.")
+    in_parts: ClassVar[Boxes] = Boxes("A group is in one box.")
 
 
 def test_a_method_from_outside_is_refused_in_parts_unless_it_says_how(stays: pl.DataFrame, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_method_from_outside_is_refused_in_parts_unless_it_says_how(stays: pl.
     made = published(stays, tmp_path / "release", GuestInBoxes(), "k-anonymity:4")
     assert made.n_parts >= 2
     assert made.audit.passed
-    assert any("A group lies in one box." in note for note in made.notes)
+    assert any("A group is in one box." in note for note in made.notes)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_cuts_against_who_knows_the_method_look_at_no_sensitive_value(
 
 @dataclass(frozen=True)
 class Careless(Mondrian):
-    """Leaves every record in a group of its own."""
+    """Leaves every record in its own group."""
 
     name: ClassVar[str] = "mondrian"
 

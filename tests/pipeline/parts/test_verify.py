@@ -84,7 +84,7 @@ def test_messages_in_the_files_are_noticed_part_by_part(kind: str, people: pl.Da
     assert MESSAGES[kind](np.random.default_rng(1), folder)
     audit = verify_in_parts(LocalBackend(people), folder)
     assert not audit.passed
-    # Parts with other digests may stand out of order, which the description is failed for.
+    # Parts with other digests may be out of order, which the description is failed for.
     failed = {check.name for check in audit.checks if not check.passed} - {"description"}
     assert failed
     assert failed <= {"files", "table files"}

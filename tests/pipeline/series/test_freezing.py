@@ -92,7 +92,7 @@ def test_a_weaker_promise_later_does_not_end_an_earlier_one(tmp_path: Path) -> N
 def test_values_of_those_who_are_gone_are_held_to_the_promise(tmp_path: Path) -> None:
     people = [(number, 20 + number, diagnosis) for number, diagnosis in enumerate(["flu", "flu", "cold", "HIV"])]
     month(table(*people), tmp_path, "january", model="l-diversity:2")
-    # The two with flu would leave together: whoever knows that they left knows their diagnosis.
+    # The two with flu would leave together: anyone who knows that they left knows their diagnosis.
     with pytest.raises(Infeasible, match="2 published rows"):
         month(table(*people[2:]), tmp_path, "february", model="l-diversity:2")
     assert month(table(*people[1:3]), tmp_path, "february", model="l-diversity:2").n_rows == 2
@@ -103,7 +103,9 @@ COME = [(5, 24, "flu"), (6, 25, "asthma")]
 
 
 def beliefs_over_all_worlds(january: list[str], february: list[str]) -> dict[str, Fraction]:
-    """Of each value, the belief that a person who stays has it: all ways to give values to 1, 2, 3, 4 and to 5, 6."""
+    """Of each value, the certainty that a person who stays has it: all ways to give values to 1, 2, 3, 4 and to 5,
+    6.
+    """
     counts: Counter[str] = Counter()
     n_worlds = 0
     for before in set(itertools.permutations(january)):

@@ -169,7 +169,7 @@ def test_rows_leave_as_groups_only() -> None:
     one = plan_batch(rows_of(cell, block, gone=[5]), at_least(2))
     assert one.lingers.nonzero()[0].tolist() == [5]
     assert one.published.all()
-    # Two may leave: a group of two, and four stay behind in a block of their own.
+    # Two may leave: a group of two, and four stay behind in their own block.
     two = plan_batch(rows_of(cell, block, gone=[4, 5]), at_least(2))
     assert two.leaves.nonzero()[0].tolist() == [4, 5]
     assert two.published.nonzero()[0].tolist() == [0, 1, 2, 3]
@@ -186,7 +186,7 @@ def test_rows_that_left_never_come_back() -> None:
     plan = plan_batch(rows, at_least(1))
     assert plan.published.tolist() == [True, True, False, False]
     assert not plan.waits.any()
-    # By persons, no further row of somebody who left is published either.
+    # By persons, no further row of someone who left is published either.
     again = rows_of([0, 0, 0, 0, 0, 0], [0, 0, 1, 1, NEVER, NEVER], left=[2, 3], person=[0, 1, 2, 3, 2, 4])
     plan = plan_batch(again, at_least(1, [0, 1, 2, 3, 2, 4]))
     assert plan.enters.tolist() == [False] * 5 + [True]

@@ -1,4 +1,6 @@
-"""m-invariant series: exact beliefs over all worlds, random series of 50 persons, values that nobody has any more."""
+"""m-invariant series: exact probabilities over all worlds, random series of 50 persons, values that nobody has any
+more.
+"""
 
 from __future__ import annotations
 
@@ -177,7 +179,7 @@ def publish(patients: Sequence[Patient], folder: Path, number: int, m: int = 3, 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_fifty_persons_come_and_go(seed: int, tmp_path: Path) -> None:
-    """Whoever joins what the groups of a person share in all releases is left with the same m values or more."""
+    """Anyone who joins what the groups of a person share in all releases is left with the same m values or more."""
     rng, m = Randomness(seed).child("series"), 3
     patients = draw_patients(50, rng)
     values = {one.patient: one.diagnosis for one in patients}
@@ -226,7 +228,7 @@ def test_a_changed_value_is_not_found_by_comparing_the_groups_of_the_person() ->
         buckets, waiting = fill_buckets(values, {}, 2, Randomness(seed), barred)
         own = [signature for signature, bucket in buckets.items() if 0 in bucket.get(cold, [])]
         assert waiting == [0] or not barred[0].intersection(*own)
-    # With somebody else's signature that lacks them there is a place.
+    # With someone else's signature that lacks them there is a place.
     buckets, waiting = fill_buckets(values, {3: (cold, gout)}, 2, Randomness(1), barred)
     assert buckets[cold, gout][cold] == [0]
     assert 0 not in waiting
@@ -335,7 +337,7 @@ def test_made_up_rows_carry_what_a_row_with_the_value_carries(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("changed", "kind", "said"),
     [
-        ({"algorithm": "groups"}, RecipeError, "method of its own"),
+        ({"algorithm": "groups"}, RecipeError, "its own method"),
         ({"person": None}, RecipeError, "recognises people by the column"),
         ({"model": "k-anonymity:3"}, Unsupported, "promises l-diversity:m"),
         ({"model": "l-diversity:2.5"}, Unsupported, "whole m"),

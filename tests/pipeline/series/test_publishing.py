@@ -18,6 +18,7 @@ from lookalike.errors import AuditFailed, DataError, LookalikeError, RecipeError
 from lookalike.files.releases.private import private_folder
 from lookalike.files.releases.write import NewRelease
 from lookalike.pipeline.series.ledger import Ledger, read_ledger
+from lookalike.pipeline.series.people import count_again
 from lookalike.pipeline.series.publishing import Step
 from lookalike.randomness import Randomness
 from tests.pipeline.series.people_tables import QI, Patient, change, draw_patients, write
@@ -74,12 +75,30 @@ def test_other_people_after_a_release_are_published(tmp_path: Path) -> None:
     readme = (tmp_path / "two" / "README.txt").read_text()
     assert "earlier releases of the same people" in readme
     # What is checked is not disclaimed; releases that were not checked are.
-    assert "not promised that somebody" in readme
+    assert "not promised that someone" in readme
     assert "people which were not checked together with this one" in readme
     assert "two releases about" not in readme
     assert "two releases about" in (tmp_path / "one" / "README.txt").read_text()
     assert "earlier releases of the same people" in (tmp_path / "two" / "report.html").read_text()
     assert la.verify(tmp_path / "two.csv", tmp_path / "two").passed
+
+
+@pytest.mark.parametrize("way", ["list", "original", "ledger"])
+def test_how_many_people_were_found_again_is_said(way: str, tmp_path: Path) -> None:
+    """Numbers that lost their leading zeros are nobody's, and the releases would be held together as of strangers."""
+    patients = draw_patients(60, Randomness(1))
+    others = draw_patients(60, Randomness(2), first=100)
+    kept = {"series": "stays"} if way == "ledger" else {}
+    publish(patients, tmp_path, "one", model="k-anonymity:2", **kept)
+    after = {"list": tmp_path / "one", "original": [(tmp_path / "one", tmp_path / "one.csv")]}
+    asked = kept or {"after": after[way]}
+    made = publish(others, tmp_path, "two", model="k-anonymity:2", **asked)
+    assert any(note.startswith("Nobody in the new table was in ") for note in made.notes)
+
+
+def test_people_who_were_found_again_are_counted_once() -> None:
+    said = count_again(["a", "b", "gone"], ["b", "a", "new"], "the series")
+    assert said == "2 of 3 persons were in the series before (for internal use only)."
 
 
 def test_what_is_needed_to_recognise_people_is_said_where_it_is_missing(tmp_path: Path) -> None:

@@ -1,15 +1,16 @@
 """Groups: homogeneous groups of near records, searched for the least loss. Our own method, in two modes.
 
-*free*, against whoever reads the release: the table is cut into cells of some thousand records that keep the promise as
+*free*, against anyone who reads the release: the table is cut into cells of some thousand records that keep the
+promise as
 a whole; inside a cell, groups of the sizes that the promise allows are seeded and then improved by swapping records
 between neighbouring groups, at first also where that costs a little (simulated annealing), in the end only where it
-pays. Quasi-identifiers and sensitive values decide together, so somebody who also knows the method may learn more.
+pays. Quasi-identifiers and sensitive values decide together, so someone who also knows the method may learn more.
 
-*strict*, against whoever also knows the method: cells are cut by quasi-identifiers alone, records are laid out in
+*strict*, against anyone who also knows the method: cells are cut by quasi-identifiers alone, records are laid out in
 columns by sensitive values alone, and groups take one record of each column, chosen by quasi-identifiers alone.
 
 In both every state on the way keeps the promise, nothing is suppressed and nothing is made up. Cells are independent of
-each other and have random streams of their own: they run in threads, with the same result for any number of threads.
+each other and have random their own streams: they run in threads, with the same result for any number of threads.
 Cost: about O(n) for cells of fixed size, memory O(n).
 """
 
@@ -109,7 +110,7 @@ def warn_of_given_cell(cell: int) -> list[str]:
     if not cell:
         return []
     return [
-        f"The size of cells was given (cell={cell}). If it was chosen because smaller cells were refused, whoever "
+        f"The size of cells was given (cell={cell}). If it was chosen because smaller cells were refused, anyone who "
         "knows that can infer something about records in them; a size settled beforehand tells nothing."
     ]
 
@@ -134,7 +135,9 @@ class Groups(Grouping):
     )
 
     mode: Choice = Choice("auto", "free", "strict", default="auto")
-    """free: against whoever reads the release; strict: also against whoever knows the method; auto: as asked for."""
+    """free: against anyone who reads the release; strict: also against anyone who knows the method; auto: as asked
+    for.
+    """
     effort: ChoiceOrNumber = ChoiceOrNumber("fast", "balanced", "best", default="balanced")
     """How long to search: fast, balanced, best, or a number of seconds."""
     cell: Whole = Whole(low=0, default=0)

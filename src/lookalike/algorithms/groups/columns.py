@@ -33,7 +33,7 @@ from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
 Zone = NDArray[np.int64]
-"""[columns, values] how many records of each value stand in each column; every column has as many records as rows."""
+"""[columns, values] how many records of each value are in each column; every column has as many records as rows."""
 Blocks = list[tuple[Counts, list[Zone]]]
 """Groups of one size each: how many records of each value they hold, and their zones."""
 
@@ -212,7 +212,7 @@ def _nearly_even(chunks: NDArray[np.int64], n_columns: int, n_rows: int) -> NDAr
 def _in_sequence(counts: Counts, size: int, rooms: Counts) -> list[Zone]:
     """Columns filled one after the other, value after value; rows are cut where a value would be in one too many.
 
-    A value with rooms m that lies in m + 1 columns begins in its first below where it ends in its last: a cut between
+    A value with rooms m that is in m + 1 columns begins in its first below where it ends in its last: a cut between
     the two leaves m columns on either side.
     """
     n_rows = int(counts.sum()) // size

@@ -214,7 +214,7 @@ class Box:
         home = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(members)]
         tables = [(self.limits.rooms, self.limits.size_class[sizes])]
         if plan.allotment is not None:
-            # Where greed leaves somebody over, fixed quotas do not.
+            # Where greed leaves someone over, fixed quotas do not.
             quotas = np.repeat(self.limits.rooms[:1], len(sizes), axis=0)
             quotas[:, columns[0], :] = quotas_in_turn(sizes, plan.allotment, quotas.shape[2])
             tables.append((quotas, np.arange(len(sizes))))

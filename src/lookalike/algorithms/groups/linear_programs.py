@@ -4,7 +4,7 @@ Only the numbers of groups need to be whole. Whether given groups can hold the v
 sensitive column, which a maximum flow decides exactly and answers in whole numbers. So the linear program names the
 sizes worth using, and a short list of ways to round its numbers is tested, the one with the least loss first.
 
-All work is counted: candidates, pivots, ways to round and flows have limits of their own. Nothing here looks at a
+All work is counted: candidates, pivots, ways to round and flows have their own limits. Nothing here looks at a
 clock, so a busy machine comes to the same plan.
 """
 
@@ -136,7 +136,7 @@ def ways_to_round(n_rows: int, wanted: dict[int, float]) -> Iterator[Numbers]:
     """Numbers of groups near those wanted, with just so many records in all.
 
     Numbers are rounded up or down; what is then missing or left over is made up for by groups that are a record larger
-    or smaller, or left over records are groups of their own.
+    or smaller, or left over records are their own groups.
     """
     sizes = np.array(sorted(wanted), dtype=np.int64)
     shares = np.array([wanted[size] for size in sizes.tolist()])

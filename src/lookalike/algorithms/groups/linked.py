@@ -338,7 +338,7 @@ class BandTable:
 
 
 def publish_linked(data: Microdata, unit_of_record: NDArray[np.int32], rng: Randomness) -> tuple[Grouped, RecordMap]:
-    """Publish the cells of each unit; rows are sorted by person numbers, which are a permutation of their own."""
+    """Publish the cells of each unit; rows are sorted by person numbers, which are their own permutation."""
     assert data.persons is not None
     assert data.visits is not None
     owners = renumber(data.persons)

@@ -2,7 +2,7 @@
 
 A cell's records are laid out in columns by their sensitive values alone (`columns`); a group takes one record of each
 column of a zone, and which ones is decided from the quasi-identifiers alone. So if every group's values move along any
-exchange of a zone's columns, the very same groups come out with the same probability: whoever knows all about the
+exchange of a zone's columns, the very same groups come out with the same probability: anyone who knows all about the
 method still finds each value of a group as likely as its share of the group, exactly (docs/algorithms/groups.md).
 """
 

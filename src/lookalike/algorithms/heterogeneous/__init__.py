@@ -1,4 +1,4 @@
-"""Heterogeneous: promises about values in which every published row has extents of its own.
+"""Heterogeneous: promises about values in which every published row has its own extents.
 
 After "Heterogeneous l-diversity and beta-likeness by bipartite matching": records are laid out in d columns ("buckets")
 by sensitive values alone; for each column a table of slots starts with its records, and every slot takes one record of
@@ -8,7 +8,7 @@ each column, and one assignment of records to slots is drawn.
 How it is drawn is where the published method fails: a random assignment of the graph mixes columns, so that a person
 can see one value several times among their rows, often with certainty about it. Here the columns are exchanged as a
 whole: the records of column y give their values to the slots of one column drawn for y. Then each person sees the
-values of each column once, and whoever knows the method finds all exchanges of columns equally likely
+values of each column once, and anyone who knows the method finds all exchanges of columns equally likely
 (docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups. The method as published is in
 apps/papers.
 """
@@ -37,7 +37,7 @@ from lookalike.randomness import Randomness
 
 @dataclass(frozen=True)
 class Heterogeneous(Method):
-    """Every row has extents of its own; l-diversity, beta-likeness and other promises about one column's values.
+    """Every row has its own extents; l-diversity, beta-likeness and other promises about one column's values.
 
     >>> str(Heterogeneous(matcher="hungarian"))
     'heterogeneous:matcher=hungarian'
@@ -57,7 +57,7 @@ class Heterogeneous(Method):
     part: Whole = Whole(low=0, default=0)
     """Most slots of a column that are matched together; 0: as many as suits the matcher."""
     cell: Whole = Whole(low=0, default=0)
-    """Least number of records in a cell with columns of its own; 0: auto chooses it, others take the whole table."""
+    """Least number of records in a cell with its own columns; 0: auto chooses it, others take the whole table."""
 
     elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("randomization", "dummies", "tau"),
@@ -86,7 +86,7 @@ class Heterogeneous(Method):
 
     @property
     def adversary(self) -> str:
-        # Whoever works out who was left out knows that they had one of the most frequent values.
+        # Anyone who works out who was left out knows that they had one of the most frequent values.
         return KNOWS_METHOD if self.remainder == "blocks" else READS_RELEASE
 
     def cautions(self) -> list[str]:

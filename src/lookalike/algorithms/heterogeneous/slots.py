@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Slots = NDArray[np.int64]
 """[d, rows, d] slots of each column x, each with the record that it takes of each column y; its own at y = x."""
 Layout = NDArray[np.int64]
-"""[buckets, values] how many records of each value stand in each bucket."""
+"""[buckets, values] how many records of each value are in each bucket."""
 Policy = Callable[[Counts, int], Layout]
 """Buckets of at most so many records; where the last ones stay short, dummies would fill them."""
 
@@ -131,7 +131,7 @@ def slots_in_turn(axes: Axes, labels: Labels, table: Records, matcher: Matcher, 
 
 
 def _mix_rows(table: Records, rng: Randomness) -> Records:
-    """Every column in a random order of its own: ties are broken by where records stand."""
+    """Every column in its own random order: ties are broken by where records stand."""
     places = rng.permutation(table.size).reshape(table.shape)
     return np.take_along_axis(table, np.argsort(places, axis=0), axis=0)
 

@@ -94,7 +94,7 @@ class MST(Synthesizer):
         if self.delta * len(cells) >= 1:
             raise RecipeError(
                 f"mst: delta is {number_text(self.delta)}. It must be below 1 / {len(cells):,}, the number of records: "
-                "otherwise a method could publish somebody's record and keep the promise."
+                "otherwise a method could publish someone's record and keep the promise."
             )
         budget = ZcdpBudget.of(self.epsilon, self.delta, len(sizes), most_records)
         if not sizes:

@@ -41,7 +41,7 @@ def load_mbi() -> tuple[Any, Any]:
 
 
 def estimate_tables(tree: Tree, n_rows: int, progress: Progress) -> list[NoisyTable]:
-    """A table for each measured pair, and for each column that stands in none, over the values before merging."""
+    """A table for each measured pair, and for each column that is in none, over the values before merging."""
     jax, mbi = load_mbi()
     sizes = [merging.n_merged for merging in tree.mergings]
     wanted = [pair.columns for pair in tree.pairs]

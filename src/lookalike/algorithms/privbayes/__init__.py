@@ -2,7 +2,7 @@
 
     structure (0.3 epsilon) -> noisy tables (0.7 epsilon) -> records drawn from them
 
-Another promise than the models': it is about what replacing any one record would change, not about beliefs in a
+Another promise than the models': it is about what replacing any one record would change, not about probabilities in a
 person's sensitive value, and it is a property of this procedure, not of the records it gives, so no audit can check it.
 Roles make no difference: every column is treated alike. docs/synthesis.md accounts for every sensitivity.
 

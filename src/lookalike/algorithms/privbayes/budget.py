@@ -78,7 +78,8 @@ def useful_cells(n_rows: int, epsilon: Fraction, n_tables: int, theta: Fraction)
 def shape_for(sizes: Sequence[int], n_rows: int, epsilon: Fraction, theta: Fraction, most_parents: int) -> Shape:
     """The degree and the size of tables that `epsilon`, the budget of the tables, is worth.
 
-    The published rule is for two values a column: the largest k for which all d - k tables of 2^(k+1) cells are useful.
+    The published rule is for two values per column: the largest k for which all d - k tables of 2^(k+1) cells are
+    useful.
     Here it holds with the k + 1 largest domains in place of 2^(k+1). Where one wide column would forbid what narrow
     ones can have, each column gets the parents that it has room for, up to the k of the narrowest; then no table need
     be part of another, and the budget is planned for d of them.

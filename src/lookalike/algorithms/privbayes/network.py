@@ -6,7 +6,7 @@ sets that nothing can be added to are candidates, since more parents never have 
 
 After Zhang, Cormode, Procopiuc, Srivastava and Xiao, "PrivBayes" (SIGMOD 2014; TODS 2017), algorithms 2 and 4.
 
-A table of counts for each link of the network would do; one whose columns all stand in another's is summed up from that
+A table of counts for each link of the network would do; one whose columns all are in another's is summed up from that
 one instead, so with k parents everywhere d - k tables are made of d. Each gets discrete Laplace noise for its part of
 the budget, and negative counts become 0. Records are drawn from them in shared/drawing.py.
 """

@@ -114,7 +114,7 @@ def _by_cuts(data: Microdata, value_of_record: Counts, slots: Slots, rng: Random
 def at_random(value_of_record: Counts, slots: Slots, rng: Randomness) -> Counts:
     """The bucket of each record: the records of a value, in random order, take its places.
 
-    Nothing but sensitive values decides, so whoever knows the method learns no more than the bucket's numbers say.
+    Nothing but sensitive values decides, so anyone who knows the method learns no more than the bucket's numbers say.
     """
     order = rng.permutation(len(value_of_record))
     records = order[np.argsort(value_of_record[order], kind="stable")]
@@ -152,7 +152,7 @@ class Bucketizing(Method):
     @property
     def in_parts(self) -> Slices | Undivided:
         return Slices(
-            "A bucket lies in one slice and keeps the ceilings that follow from the whole table. Every slice has the "
+            "A bucket is in one slice and keeps the ceilings that follow from the whole table. Every slice has the "
             "values in the proportion of the table, so bucket sizes are those that suit the whole.",
             at_random=self.assign == "random",
         )
@@ -165,8 +165,9 @@ class Bucketizing(Method):
         if self.assign == "random":
             return []
         return [
-            "Records with similar quasi-identifiers share a bucket: counts come out better, but whoever knows the "
-            "method and everybody's quasi-identifiers can rule some values out. The promise holds against who reads "
+            "Records with similar quasi-identifiers share a bucket: counts come out better, but anyone who knows the "
+            "method and everybody's quasi-identifiers can rule some values out. The promise holds against someone "
+            "who reads "
             "the release."
         ]
 
@@ -240,6 +241,6 @@ def _single_remarks(slots: Slots) -> list[str]:
     if not n_single or slots.n_buckets == 1:
         return []
     return [
-        f"{counted(n_single, 'record')} stand in a bucket of their own, so their sensitive value is public: a ceiling "
+        f"{counted(n_single, 'record')} are in their own bucket, so their sensitive value is public: a ceiling "
         "of 1 allows it. If it should not be, lower that ceiling, or promise k-anonymity:2 as well."
     ]

@@ -80,7 +80,7 @@ def draw_records(
         progress("records", place / len(network))
         shares = conditional(link, tables, sizes)
         parents = joint_ids(drawn, link.parents, sizes)
-        # One search in all rows of cumulated shares, each shifted by its number: row r lies in (r, r + 1]. Dividing
+        # One search in all rows of cumulated shares, each shifted by its number: row r is in (r, r + 1]. Dividing
         # by the last makes it 1 exactly, so that a value without a share is not drawn through rounding.
         ends = np.cumsum(shares, axis=1)
         ends /= ends[:, -1:].copy()

@@ -8,7 +8,7 @@ What leaving out says. Someone who reads the release learns nothing from it abou
 decision looks at the cell as a whole, so all ways to deal its values to its records stay equally likely. Of a person
 whose cell is left out a reader who knows the rule learns that the cell failed. Where the promise is about sizes alone,
 that follows from the quasi-identifiers, which this reader knows. Where it is about values, it says something about
-values. So against somebody who knows the method, promises about values are kept with nothing left out, or refused.
+values. So against someone who knows the method, promises about values are kept with nothing left out, or refused.
 
 Assumed: the scheme was not made from the sensitive values of the same people. The paths of records in the tree of cuts
 cost O(n * depth), the tests O(n).

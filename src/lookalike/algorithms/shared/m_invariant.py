@@ -3,17 +3,17 @@
 Xiao, Tao, "m-invariance: towards privacy preserving re-publication of dynamic datasets" (SIGMOD 2007). The set of
 values of a person's group is the person's signature. Those who were published before fill one bucket per signature;
 newcomers with values that a bucket has too few of balance it, and rows are made up where there are none. The other
-newcomers form buckets of their own, always of the m values that are most frequent among them; what is left joins a new
+newcomers form their own buckets, always of the m values that are most frequent among them; what is left joins a new
 bucket that has no such value yet, or waits. Some newcomers are barred from values: those of the groups that the person
 was in before the value changed. Their group has none of them, so that neither what two groups of a person share nor
 what the later one adds says anything. A balanced bucket has equally many rows of each of its values and is cut by
 quasi-identifiers, again and again, into halves that are balanced too, down to groups with one row per value.
 
 Every group shows each of its values once, so exchanging two values in a whole bucket, in all releases, gives releases
-that look the same: to somebody who takes all tables that fit the releases as equally likely, each value of the
-signature is equally likely for each person, for ever. This takes values to be equally likely beforehand. Somebody who
+that look the same: to someone who takes all tables that fit the releases as equally likely, each value of the
+signature is equally likely for each person, for ever. This takes values to be equally likely beforehand. Someone who
 knows how frequent they are learns more, as those who take the place of people who left have a value that is likelier
-frequent than rare; somebody who knows this method also knows that rows are made up of values that newcomers lack.
+frequent than rare; someone who knows this method also knows that rows are made up of values that newcomers lack.
 
 Values are looked at to cut, as in any method of groups against readers. Cost O(n log n).
 """
@@ -260,7 +260,7 @@ def _found_buckets(
                 del counts[value]
     waiting = []
     order = rng.child("left over").permutation(len(groups)).tolist()
-    # Values that no group may get any more, because somebody in it is barred from them.
+    # Values that no group may get any more, because someone in it is barred from them.
     closed_to: list[frozenset[int]] = [frozenset() for _ in groups]
     left_over = [(value, record) for value in sorted(counts) for record in newcomers[value]]
     left_over += [(value, record) for value in sorted(late) for record in late[value]]

@@ -28,7 +28,7 @@ from lookalike.randomness import Randomness
 
 _T = TypeVar("_T")
 GROUPS_IN_BOXES = Boxes(
-    "A group lies in one cell, cells do not overlap, and every group is tested against the distribution of the whole "
+    "A group is in one cell, cells do not overlap, and every group is tested against the distribution of the whole "
     "table. A record fits rows of its own cell alone, so the groups of all cells are the groups of the release."
 )
 BY_SECONDS = "a search by seconds ends differently each time, and a part that is done again must come out the same"
@@ -121,7 +121,7 @@ class Method:
     suits: ClassVar[Collection[str]] = ()
     kernels: ClassVar[Collection[str]] = ()
     elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Settings that somebody may look for here, and where they are instead."""
+    """Settings that someone may look for here, and where they are instead."""
     cells_apart: ClassVar[bool] = False
 
     @property
@@ -211,7 +211,7 @@ def publish_groups(
 ) -> tuple[Grouped, RecordMap]:
     """Publish each group's least extents; records of group -1 are left out, and counted.
 
-    The row order is a permutation of its own, so it says nothing.
+    The row order is its own permutation, so it says nothing.
     """
     record_of_row = rng.child("row order").permutation(data.n_rows)
     record_of_row = record_of_row[group_of_record[record_of_row] >= 0]
@@ -286,7 +286,7 @@ class SlotGraph(NamedTuple):
 def publish_matched(
     data: Microdata, graph: SlotGraph, rng: Randomness, withheld: Withheld | None = None
 ) -> tuple[Matched, RecordMap]:
-    """Publish every slot's least extents. The row order is a permutation of its own, so it says nothing."""
+    """Publish every slot's least extents. The row order is its own permutation, so it says nothing."""
     n_slots = len(graph.givers)
     slot_of_row = rng.child("row order").permutation(n_slots)
     row_of_slot = np.empty(n_slots, dtype=np.int64)

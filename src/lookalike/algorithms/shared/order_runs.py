@@ -36,7 +36,7 @@ from lookalike.randomness import Randomness
 Places = NDArray[np.int64]
 
 _WORDS = 1 << 64
-READER = "The promise holds against who reads the release."
+READER = "The promise holds against someone who reads the release."
 
 
 def in_order(data: Microdata, order: str, rng: Randomness) -> Places:
@@ -195,7 +195,8 @@ class Growing(Runs):
     def __post_init__(self) -> None:
         if self.anatomize == "true":
             raise RecipeError(
-                f"{self.name}: anatomize does not repair its groups. Whoever knows the method knows in which part of a "
+                f"{self.name}: anatomize does not repair its groups. Anyone who knows the method knows in which part "
+                f"of a "
                 "group the rare values are, and parts of parts tell more. Use symmetric-grouping:recode=permute,"
                 "anatomize=true, or anatomy."
             )
@@ -257,7 +258,7 @@ def divide_by_values(
 def _anatomize(
     values: NDArray[np.int32], ceilings: Sequence[Fraction], least: int, rng: Randomness
 ) -> tuple[NDArray[np.int64], int]:
-    # A value without a ceiling may be as frequent as it likes: each record counts as a value of its own.
+    # A value without a ceiling may be as frequent as it likes: each record counts as its own value.
     is_free = np.array([bound == 1 for bound in ceilings])[values]
     named = np.where(is_free, len(ceilings) + np.arange(len(values)), values)
     _, value_of_member = np.unique(named, return_inverse=True)

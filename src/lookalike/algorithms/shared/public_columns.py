@@ -1,6 +1,6 @@
 """What may be known about a column before anybody looks at a record: its cells.
 
-A list of values that was read from the table tells that somebody has each of them, so a promise about records does not
+A list of values that was read from the table tells that someone has each of them, so a promise about records does not
 cover it. Cells are therefore made from what the schema declares where it does: the listed values, the leaves of the
 tree, every whole number or day from low to high. A range with more values than `bins` is cut into equal parts, and
 numbers with decimals always are; where in its part a drawn number lies is even chance. What had to be read from the

@@ -61,7 +61,7 @@ class Synthesized:
     """Synthetic records, and what was done to get them. What was learned is as private as the records."""
 
     data: Microdata
-    """The records; nobody of the table stands behind one."""
+    """The records; nobody of the table is behind one."""
     learned: Learned
     """Network, tables and budget; columns are numbers."""
     network: tuple[tuple[str, tuple[str, ...]], ...]
@@ -75,7 +75,7 @@ class Synthesized:
     undeclared: tuple[str, ...]
     """Columns whose values were read from the table: the promise does not cover which values there are."""
     missing_as_observed: tuple[str, ...] | None
-    """Columns that can be missing because somebody's is; None if every column can be, whatever the table has."""
+    """Columns that can be missing because someone's is; None if every column can be, whatever the table has."""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -341,5 +341,5 @@ def describe_cautions(made: Synthesized, untyped: Sequence[str], seed: int | Non
             "columns go together is lost."
         )
     if seed is not None:
-        said.append("A seed was given: whoever knows it can take the noise off. Leave it out for real records.")
+        said.append("A seed was given: anyone who knows it can take the noise off. Leave it out for real records.")
     return said

@@ -206,7 +206,7 @@ def _retrieve_by_cuts(
 
 
 def curve_keys(data: Microdata) -> NDArray[np.int64]:
-    """The place of each record on the curve. Values of a taxonomy stand in its order, others by size or name."""
+    """The place of each record on the curve. Values of a taxonomy are in its order, others by size or name."""
     from lookalike.kernels.hilbert import hilbert_keys
 
     domains = data.domains.quasi[:_KEY_BITS]
@@ -217,7 +217,7 @@ def curve_keys(data: Microdata) -> NDArray[np.int64]:
         points = domain.points
         low, high = (float(points.min()), float(points.max())) if len(points) else (0.0, 0.0)
         share = (points - low) / (high - low) if high > low else np.zeros(len(points))
-        # A missing value stands at the far end.
+        # A missing value is at the far end.
         places = np.append(np.round(share * top), top).astype(np.int64)
         cells[:, attr] = places[np.minimum(data.quasi[:, attr], len(points))]
     return np.asarray(hilbert_keys(cells, bits), dtype=np.int64)

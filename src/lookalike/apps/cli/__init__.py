@@ -1,8 +1,6 @@
 """The command line: commands, progress, exit codes. Terminal output happens here and nowhere else.
 
-Exit codes: 0 done, 1 the promise does not hold, 2 bad usage or bad data, 3 no release can keep the promise,
-4 a needed part is not installed, 70 a fault of the software, 130 interrupted, 141 nobody read a table on standard
-output to its end, 143 terminated.
+`exits.EXIT_CODES` lists the exit codes.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from lookalike.apps.cli.options import (
     refuse_beside_stdout,
     series_options,
 )
-from lookalike.apps.cli.publish import report_options, run_publish
+from lookalike.apps.cli.publish import report_options, run_publish, statement_options
 from lookalike.data.adversary import ADVERSARIES
 
 
@@ -51,9 +51,8 @@ from lookalike.data.adversary import ADVERSARIES
     help="The release folder to make, also as URL (s3://bucket/release); - prints the published CSV alone.",
 )
 @click.option("--to", metavar="URL", help="Also write the published tables into a database, after the folder.")
-@click.option("--title", metavar="TEXT", help="Title of the report.")
-@click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
-@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
+@statement_options
+@click.option("--seed", type=int, help="Only to repeat a run: anyone who knows it can undo the shuffling.")
 @click.option(
     "--private/--no-private",
     default=None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "attacks",
     multiple=True,
     metavar="ATTACK",
-    help="Make this one (repeatable, or several parted by commas); without it, all that apply.",
+    help="Make this one (repeatable, or several separated by commas); without it, all that apply.",
 )
 @click.option(
     "--control",
@@ -131,7 +131,7 @@ def attack(
 
 
 def split_attacks(text: str) -> list[str]:
-    """Attacks parted by commas; a comma between parameters parts nothing.
+    """Attacks separated by commas; a comma between parameters parts nothing.
 
     >>> split_attacks("linkage,corruption:known=5,repeats=2")
     ['linkage', 'corruption:known=5,repeats=2']

@@ -58,7 +58,7 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
     "algorithms",
     multiple=True,
     metavar="NAME",
-    help="Compare this one (repeatable, or several parted by commas; all: every one); without it, the few that suit "
+    help="Compare this one (repeatable, or several separated by commas; all: every one); without it, the few that suit "
     "each promise.",
 )
 @click.option(
@@ -66,7 +66,7 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
     "attacks",
     multiple=True,
     metavar="ATTACK",
-    help="Make this attack on every release (repeatable, or several parted by commas; none: no attack); without it, "
+    help="Make this attack on every release (repeatable, or several separated by commas; none: no attack); without it, "
     "naive-bayes.",
 )
 @adversary_option("Whom every promise must hold against.")

@@ -16,7 +16,7 @@ from lookalike.apps.cli.publish import report_options, run_publish
 @report_options
 @JSON
 def demo(out: str, as_json: bool, **options: Any) -> None:
-    """Publish the bundled hospital sample, end to end: release, audit, report."""
+    """Publish the bundled hospital sample as the quickstart does: release, audit, report."""
     from lookalike.apps import samples
     from lookalike.data.schema import Schema
 
@@ -24,8 +24,9 @@ def demo(out: str, as_json: bool, **options: Any) -> None:
         str(samples.sample_table()),
         out,
         as_json,
-        schema=Schema.load(samples.sample_schema()),
-        model=("k-anonymity:5", "l-diversity:4"),
+        schema=Schema.of(qi=("age", "sex", "zip code"), sensitive="diagnosis"),
+        model=("k-anonymity:5", "beta-likeness:3"),
         title="Hospital stays (sample)",
+        purpose="Demonstration: the patients are invented",
         **options,
     )

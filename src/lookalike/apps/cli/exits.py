@@ -1,6 +1,6 @@
 """One door for errors: the exception tree becomes exit codes and plain messages.
 
-A fault of the software itself gets a code of its own, so that nobody takes a crash of `audit` for a verdict.
+A fault of the software itself gets its own code, so that nobody takes a crash of `audit` for a verdict.
 """
 
 from __future__ import annotations
@@ -17,11 +17,25 @@ from typing import Any, NoReturn
 import click
 
 from lookalike import memory
-from lookalike.apps.cli.output import print_json
+from lookalike.apps.cli.output import UNREAD, print_json
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
 from lookalike.files.databases.address import without_passwords
 
 BROKEN, USAGE, INFEASIBLE, _MISSING_PART, FAULT, _INTERRUPTED = 1, 2, 3, 4, 70, 130
+_HUNG_UP, _TERMINATED = 129, 143
+EXIT_CODES = {
+    0: "done; for `audit`: every promise holds",
+    BROKEN: "the promise does not hold",
+    USAGE: "bad usage or bad data",
+    INFEASIBLE: "no release of this table can keep the promise; the message names the closest promise that can be kept",
+    _MISSING_PART: "a required package is not installed; the message says how to install it",
+    FAULT: "a bug in lookalike; nothing was written",
+    _HUNG_UP: "the terminal was closed; no half-written release was left behind",
+    _INTERRUPTED: "interrupted (Ctrl-C); no half-written release was left behind",
+    UNREAD: "standard output was closed early",
+    _TERMINATED: "terminated; no half-written release was left behind",
+}
+"""All exit codes, for the documents."""
 
 
 def exit_code(error: LookalikeError) -> int:
@@ -32,7 +46,7 @@ def exit_code(error: LookalikeError) -> int:
 
 
 class _Terminated(BaseException):
-    """Somebody else asked the command to end."""
+    """Someone else asked the command to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -93,7 +107,7 @@ class Commands(click.Group):
             _explain(str(error), type(error).__name__, as_json, **nearest)
             code = exit_code(error)
         except (KeyboardInterrupt, click.Abort, _Terminated) as end:
-            if isinstance(end.__cause__, EOFError):  # click takes it for the end of what somebody types
+            if isinstance(end.__cause__, EOFError):  # click takes it for the end of what someone types
                 sys.exit(_report_fault(end.__cause__, as_json))
             _say("Interrupted. No release was left half done.")
             # Python ends itself by the signal if that came inside an exec, even where it was caught.
@@ -177,7 +191,7 @@ def _with_hint(error: click.ClickException, words: Sequence[str]) -> click.Click
         if meant is not None:
             return click.UsageError(f"{without_passwords(error.message).rstrip('.')}. {meant}", error.ctx)
     if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
-        said = 'Several names are joined by commas, and one with a space stands in quotes: --qi age,sex,"zip code".'
+        said = 'Several names are joined by commas, and one with a space is in quotes: --qi age,sex,"zip code".'
         return click.UsageError(f"{without_passwords(error.message)}. {said}", error.ctx)
     shown = error.format_message()
     if without_passwords(shown) != shown:

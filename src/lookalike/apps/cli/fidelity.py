@@ -34,7 +34,7 @@ def fidelity(
     """Compare RELEASE (a folder, or a table of another tool) with its original as a table to work with.
 
     Counts, pairs of columns, correlations, whether a machine can tell the two apart, and how often predictions are
-    right that were learnt from each. Then each column before and after, and for each column and each pair of columns
+    right that were learned from each. Then each column before and after, and for each column and each pair of columns
     whether to trust it: ok, blurred or gone. The figures are about the original: publish them only after a second
     thought.
     """

@@ -44,7 +44,7 @@ _MOST_NAMED, _MOST_ADVISED = 12, 10
     is_flag=True,
     help="Also show by trial runs what promises would lose, which column costs most and what would save it.",
 )
-@click.option("--all", "show_all", is_flag=True, help="Show every column of a wide table on a line of its own.")
+@click.option("--all", "show_all", is_flag=True, help="Show every column of a wide table on its own line.")
 @model_option("Try with this promise (repeatable); without it, with the one that is recommended.")
 @reading_options
 @JSON

@@ -130,7 +130,7 @@ KEEP_IDENTIFIERS = column_list(
 )
 CARRY_ANYWAY = column_list(
     "--carry-anyway",
-    help="Carried columns to publish although somebody who knows their values would find persons by them: you state "
+    help="Carried columns to publish although someone who knows their values would find persons by them: you state "
     "that nobody outside knows these values, and the release says so.",
 )
 cell_options = options_together(

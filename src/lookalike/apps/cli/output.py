@@ -20,7 +20,7 @@ from lookalike.evaluation.plain import json_text
 from lookalike.progress import SEARCHING, available_cores
 
 STDOUT = "-"
-_UNREAD = 141
+UNREAD = 141
 """The exit code of a program that a closed pipe ends, as shells have it (128 and the signal's number)."""
 _COMPILING, _LEAST_WAIT = 30, 5
 """CPU seconds that a slow machine takes for the kernels of the default method, and the least to announce."""
@@ -82,7 +82,7 @@ def send_to_stdout(path: Path) -> None:
         stream.flush()
     except BrokenPipeError:
         leave_stdout()
-        click.get_current_context().exit(_UNREAD)
+        click.get_current_context().exit(UNREAD)
 
 
 def say_verdict(text: str) -> None:

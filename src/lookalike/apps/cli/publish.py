@@ -59,6 +59,23 @@ report_options = options_together(
     ),
 )
 
+statement_options = options_together(
+    click.option("--title", metavar="TEXT", help="Title of the report."),
+    click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says."),
+    click.option("--purpose", metavar="TEXT", help="What the release is made for, as page one of the report says."),
+    click.option("--legal-basis", metavar="TEXT", help="On what legal basis it is made, for page one."),
+    click.option("--review-date", metavar="DATE", help="When to look at it again, as 2027-11-30, for page one."),
+    click.option("--contact", metavar="TEXT", help="Whom to ask about it, for page one."),
+    click.option(
+        "--population",
+        metavar="N",
+        help="How many people there are of whom those in DATA are a random sample: page one then has the risk for "
+        "someone who does not know whether a person is in DATA.",
+    ),
+    click.option("--date", metavar="DATE", help="The date of the release and its report; by default today's."),
+)
+"""What the publisher states; a schema may hold it under `report`."""
+
 
 class _Publish(click.Command):
     """Its help lists formats when it is asked for: guests add theirs."""
@@ -115,9 +132,8 @@ class _Publish(click.Command):
     help="A control group for attacks in the owner's report: a file with people of the same kind who are not in DATA, "
     "or a share such as 0.1 of the persons, drawn at random, left out of the release and kept in the PRIVATE folder.",
 )
-@click.option("--title", metavar="TEXT", help="Title of the report.")
-@click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
-@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
+@statement_options
+@click.option("--seed", type=int, help="Only to repeat a run: anyone who knows it can undo the shuffling.")
 @click.option(
     "--private/--no-private",
     default=None,

@@ -57,7 +57,7 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
 )
 @CONTRIBUTION
 @ROWS_ARE_PERSONS
-@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can take the noise off.")
+@click.option("--seed", type=int, help="Only to repeat a run: anyone who knows it can take the noise off.")
 @SAFE_CSV
 @reading_options
 @JSON

@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_target(path: Path) -> None:
-    """Only a sample is written over: a table of that name may be the only copy of somebody's data."""
+    """Only a sample is written over: a table of that name may be the only copy of someone's data."""
     if not path.exists():
         return
     headers = {

@@ -4,7 +4,7 @@
 
 Education and marital status follow age and gender, work class follows age and education, country follows race, and
 occupation follows education, gender and age while its overall shares run from 0.17 % to 7.5 %. `occupation` may
-instead be uniform or zipfian and then depends on nothing. No person stands behind it: label results "stand-in".
+instead be uniform or zipfian and then depends on nothing. No person is behind it: label results "stand-in".
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def draw(rng: np.random.Generator, weights: Weights, n_rows: int) -> Rows:
 
 
 def draw_given(rng: np.random.Generator, weights: Weights, cells: Rows) -> Rows:
-    """For each row a code, drawn by the weights of the row's cell. `weights` has one line a cell."""
+    """For each row a code, drawn by the weights of the row's cell. `weights` has one line per cell."""
     n_cells, n_codes = weights.shape
     cumulated = np.cumsum(weights, axis=1)
     cumulated /= cumulated[:, -1:]

@@ -93,7 +93,7 @@ async def open_upload(
         try:
             return workspace.open(source, clean_name(name), folder, is_copy=True, reading=options)
         except DataError as error:
-            # The copy has a name of ours, which would puzzle whoever sent the file.
+            # The copy has a name of ours, which would puzzle anyone who sent the file.
             raise DataError(str(error).replace(source.name, quoted(clean_name(name)))) from None
 
     return describe_project(await asyncio.to_thread(opened))
@@ -167,7 +167,7 @@ def show_schema(project: Open) -> PlainTextResponse:
 
 @router.put("/projects/{id}/schema")
 def set_schema(given: openapi.SchemaText, project: Open) -> dict[str, Any]:
-    """A whole schema; taxonomies must stand in it, not in files beside it."""
+    """A whole schema; taxonomies must be in it, not in files beside it."""
     columns.check_aliases(given.yaml)
     with project.lock:
         return columns.take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
@@ -275,7 +275,7 @@ def show_comparison(job: Found) -> dict[str, Any]:
 
 @router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=openapi.sends("text/html"))
 def show_report(job: Found) -> HTMLResponse:
-    """The report that lies in the release folder, to hand over."""
+    """The report that is in the release folder, to hand over."""
     return _as_page(results.release_of(job) / "report.html")
 
 

@@ -88,7 +88,7 @@ async def _too_deep(request: Request, error: Exception) -> Response:
 
 
 async def _left(request: Request, error: Exception) -> Response:
-    """Whoever sent a file went away in the middle of it: nobody reads the answer."""
+    """Anyone who sent a file went away in the middle of it: nobody reads the answer."""
     return _problem(request, "The file did not arrive whole. Send it again.", 400)
 
 

@@ -1,4 +1,4 @@
-"""One run at a time, the others in a queue, in a process of its own that can be stopped at any moment.
+"""One run at a time, the others in a queue, in its own process that can be stopped at any moment.
 
 The process stays for the next run, so that it need not load everything again; a run that is cancelled takes the process
 with it. What comes back are steps, shares and losses; results lie in the run's folder.
@@ -164,7 +164,7 @@ class Jobs:
         self._process = self._pipe = None
 
     def _tell_to_stop(self) -> None:
-        # If the process is dead, whoever follows the run finds out.
+        # If the process is dead, anyone who follows the run finds out.
         with suppress(OSError):
             if self._pipe is not None:
                 self._pipe.send("stop")
@@ -222,7 +222,7 @@ class Jobs:
 
     def _end(self, job: Job, state: State, error: str = "") -> None:
         if state != "done":
-            # Before anybody hears of it: whoever asks what is left finds nothing.
+            # Before anybody hears of it: anyone who asks what is left finds nothing.
             shutil.rmtree(job.folder, ignore_errors=True)
         job.state, job.error = state, error
         self._changed.notify_all()

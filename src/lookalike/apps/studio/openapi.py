@@ -39,11 +39,11 @@ class ColumnSettings(Input):
     order: Annotated[list[str], Field(max_length=100_000)] | None = None
     """The values of an ordered column, least first; left out: as it was."""
     longest_set: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-    """How many values a cell lists at most; 0: any number; left out: as it was."""
+    """How many values per cell lists at most; 0: any number; left out: as it was."""
     keep_identifiers: bool | None = None
     """Whether the column is published although its values hold identifiers; left out: as it was."""
     carry_anyway: bool | None = None
-    """Whether a carried column is published although somebody who knows its values would find persons by them; left
+    """Whether a carried column is published although someone who knows its values would find persons by them; left
     out: as it was."""
     coarsen: Text | None = None
     """How a sensitive or carried column is published coarser, as `round:1000, top:90000`; empty: not at all; left

@@ -18,6 +18,7 @@ from lookalike.apps.studio.promises import describe_methods, describe_promises, 
 from lookalike.apps.studio.taxonomies import FORMS, write_taxonomy
 from lookalike.apps.studio.workspace import NotOpen, Project
 from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.wording import Wording
 from lookalike.evaluation.report.page import environment_of
 from lookalike.files.tables.formats import list_endings, list_names
 from lookalike.version import __version__
@@ -57,7 +58,8 @@ def columns_page(project: api.Open, request: Request) -> HTMLResponse:
 def promise_page(project: api.Open, request: Request) -> HTMLResponse:
     promises = describe_promises(project)
     start = recommend_start(project) if project.schema.quasi else None
-    return _page("promise", request, project, promises=promises, start=start, adversaries=ADVERSARIES)
+    whom = _describe_adversaries(project)
+    return _page("promise", request, project, promises=promises, start=start, adversaries=whom)
 
 
 @router.get("/projects/{id}/method", response_model=None)
@@ -78,7 +80,7 @@ def run_page(project: api.Open, request: Request) -> HTMLResponse:
         project,
         watched=_under_way(jobs),
         last=last,
-        adversaries=ADVERSARIES,
+        adversaries=_describe_adversaries(project),
         releases=results.list_finished(jobs),
     )
 
@@ -186,3 +188,9 @@ def _environment() -> jinja2.Environment:
     environment.filters["typed"] = write_taxonomy
     environment.filters["count"] = lambda number: f"{number:,}"
     return environment
+
+
+def _describe_adversaries(project: Project) -> dict[str, str]:
+    """What each adversary knows, with the quasi-identifiers by name."""
+    known = tuple(attribute.name for attribute in project.schema.quasi)
+    return {name: Wording(adversary=name, known=known).describe_adversary() for name in ADVERSARIES}

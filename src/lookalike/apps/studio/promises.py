@@ -15,6 +15,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import value_text
 from lookalike.data.person_settings import LINKED, Unit
 from lookalike.data.requirement import Requirement
+from lookalike.data.wording import Wording
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
 from lookalike.evaluation.advise.promises import belief_in_extremes, promise_to_start_with
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
@@ -26,7 +27,7 @@ from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, refuse_pers
 _FORMS = {
     "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "
     "exact. The easiest to read.",
-    "matched": "One table in which every row has ranges of its own, so less is lost; rows overlap, and counts need a "
+    "matched": "One table in which every row has its own ranges, so less is lost; rows overlap, and counts need a "
     "little more care.",
     "bucketized": "Two tables joined by a bucket number. What may be known about people stays exact; whose value is "
     "whose within a bucket nobody can tell. It does not hide who is in the table.",
@@ -71,7 +72,7 @@ def recommend_start(project: Project) -> dict[str, Any] | None:
 
 
 def what_it_allows(project: Project, text: str) -> dict[str, Any]:
-    """One promise, as one writes it: in a sentence, with the beliefs it leaves, or why it cannot be kept."""
+    """One promise, as one writes it: in a sentence, with the probabilities it leaves, or why it cannot be kept."""
     try:
         data = project.selected()
         promises = settle([parse_promise(text)], data)
@@ -82,9 +83,11 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
         return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
     known = "all rows" if project.persons.rows == LINKED else "one row"
     unit = None if data.persons is None else Unit(data.schema.unit_name, known)
+    names = tuple(column.name for column in data.domains.quasi)
+    wording = Wording(adversary=project.adversary, known=names, unit=unit)
     sentences, beliefs, cautions = [], [], list[str]()
     for promise, requirement in zip(promises, requirements, strict=True):
-        sentences.append(promise.sentence(unit=unit))
+        sentences.append(promise.sentence(wording))
         if promise.column is None:
             continue
         index = data.domains.sensitive_index(promise.column)

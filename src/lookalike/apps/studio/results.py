@@ -83,7 +83,7 @@ def _read(job: Job, name: str) -> dict[str, Any]:
 
 
 def _belief_sentence(table: dict[str, Any]) -> str:
-    """How far beliefs may rise, in words."""
+    """How far probabilities may rise, in words."""
     lines = tuple(BeliefLine(**line) for line in table["lines"])
     return BeliefTable(table["column"], lines, table["n_values"]).sentence if lines else ""
 

@@ -46,7 +46,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Guard:
-    """Stands before the application; what it refuses never reaches it."""
+    """Is before the application; what it refuses never reaches it."""
 
     def __init__(self, app: App, *, token: str, hosts: tuple[str, ...]) -> None:
         self.app = app

@@ -84,7 +84,7 @@ def _end_on_signals() -> Iterator[None]:
     def ended(number: int, frame: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    # Signals come to the main thread; elsewhere they are somebody else's.
+    # Signals come to the main thread; elsewhere they are someone else's.
     is_main = threading.current_thread() is threading.main_thread()
     names = [name for name in ("SIGTERM", "SIGHUP") if is_main and hasattr(signal, name)]
     before = {name: signal.signal(getattr(signal, name), ended) for name in names}

@@ -174,7 +174,7 @@ def _from_outline(lines: list[str]) -> _Outline:
             open_at.pop()
         below = open_at[-1][1]
         if label in below:
-            raise SchemaError(f"The tree, line {number}: this label stands there twice in the same group. Keep one.")
+            raise SchemaError(f"The tree, line {number}: this label is there twice in the same group. Keep one.")
         below[label] = {}
         if len(open_at) > MOST_LEVELS:
             raise SchemaError(_TOO_DEEP)

@@ -77,7 +77,7 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
     out = Path(task["out"])
     try:
         out.mkdir(parents=True)
-        # Whatever is put aside for the time being lies in the run's folder too, and goes with it.
+        # Whatever is put aside for the time being is in the run's folder too, and goes with it.
         tempfile.tempdir = str(out)
         _TASKS[task["kind"]](task, told)
     except (EOFError, BrokenPipeError):

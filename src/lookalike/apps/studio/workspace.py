@@ -1,6 +1,6 @@
 """What is open in the studio: projects, each with its table, recipe and runs, in a private folder that is removed.
 
-Everything lies in memory or in that folder. Ids are random, so that one page cannot guess another's.
+Everything is in memory or in that folder. Ids are random, so that one page cannot guess another's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Minimality: whoever knows the method rules out the worlds in which it would have made another release.
+"""Minimality: anyone who knows the method rules out the worlds in which it would have made another release.
 
 Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing" (VLDB 2007); Cormode et al. (PVLDB 2010).
 The attacker knows the method with its settings, what was promised, and everybody's quasi-identifiers. Tiny tables are
@@ -33,7 +33,7 @@ from lookalike.randomness import Randomness
 
 _NO_METHOD = "the method that made the release is not known; name it with its settings"
 _SURE = 3.0
-"""So many standard errors above what is allowed a belief counts as above it."""
+"""So many standard errors above what is allowed a certainty counts as above it."""
 _HAIR = 1e-9
 _TINY = 9
 """No table of more records is gone through world by world."""
@@ -59,7 +59,7 @@ class Minimality(WrittenAttack):
     worlds: Whole = Whole(low=0, default=1000)
     """Tables of up to 9 records with at most so many worlds are gone through exactly."""
     seeds: Whole = Whole(low=1, default=20)
-    """With how many seeds the method is run in each of these worlds; few make beliefs too sharp."""
+    """With how many seeds the method is run in each of these worlds; few make probabilities too sharp."""
 
     def lacks(self, target: Target) -> str | None:
         return _NO_METHOD if target.algorithm is None else None
@@ -217,15 +217,17 @@ class Minimality(WrittenAttack):
         if n_affected is not None:
             figures["vulnerable_share"] = n_affected / original.n_rows
         above = (
-            "" if n_affected is None else f", and of {n_affected:,} of {original.n_rows:,} records more than promised"
+            ""
+            if n_affected is None
+            else f", and of {n_affected:,} of {original.n_rows:,} records more certain than promised"
         )
         return Finding(
             attack=str(self),
             column=name,
             sentence=(
-                f"Whoever knows that {target.algorithm} made the release believes a value of {quoted(name)} with up to "
-                f"{figures['largest_belief']:.1%}{above}. Guesses by that are right for {score.share:.1%}; by the "
-                f"release alone for {honest.share:.1%}."
+                f"An attacker who knows that {target.algorithm} made the release is up to "
+                f"{figures['largest_belief']:.1%} certain of a value of {quoted(name)}{above}. Guesses by that are "
+                f"right for {score.share:.1%} of records; by the release alone for {honest.share:.1%}."
             ),
             score=score,
             baselines=baselines,

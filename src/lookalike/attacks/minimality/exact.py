@@ -1,14 +1,15 @@
-"""Exact beliefs of somebody who knows the method: on tiny tables by running it in every world, else by a formula.
+"""Exact probabilities of someone who knows the method: on tiny tables by running it in every world, else by a formula.
 
 Worlds: every way to give the values to the records is as likely before the release is seen. In each the method is run
 with the same seeds; those runs that give the release as published, up to the order of rows and the numbers of buckets,
 tell what the records may have. Seeds stand for the method's own randomness: with few of them a release that many
-choices lead to is found in few worlds only, so beliefs come out too sharp rather than too mild.
+choices lead to is found in few worlds only, so probabilities come out too sharp rather than too mild.
 
 Formula, for groups that grew bucket by bucket until at most one record in l was positive: a bucket has l records.
-Whoever knows that a group of m buckets was not closed earlier knows that every shorter run held too many positives, or
+Anyone who knows that a group of m buckets was not closed earlier knows that every shorter run held too many positives,
+or
 that a coin (probability p) made it grow on. A world has weight p^(shorter runs that might have stood); Cormode et al.
-(PVLDB 2010), with the weights for more than two buckets mended. All in whole numbers.
+(PVLDB 2010), with the weights for more than two buckets fixed. All in whole numbers.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def acceptance(ell: int, m: int, positives: int, p: Fraction = Fraction(0)) -> F
 
 
 def first_bucket_limit(ell: int) -> Fraction:
-    """What l times the belief in the first bucket tends to from below as greedy groups grow.
+    """What l times the certainty in the first bucket tends to from below as greedy groups grow.
 
     >>> str(first_bucket_limit(3))
     '9/4'

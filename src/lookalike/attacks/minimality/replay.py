@@ -2,7 +2,7 @@
 
 Groups are runs of an order that quasi-identifiers alone decide, so the attacker finds them in the release. The values
 of a group are dealt to its records at random, and a dealing is accepted as often as the method would have made the
-group of it (rejection); the means over the accepted ones are what somebody who knows the method believes. Groups that
+group of it (rejection); the means over the accepted ones are what someone who knows the method believes. Groups that
 grew bucket by bucket under a ceiling on a single value need no sampling (`exact.bucket_shares`).
 
 A method that cuts groups as long as it may is played by `recut`, each published group by itself: a dealing is kept if
@@ -158,7 +158,7 @@ def replay_method(
     accepted: int,
     tries: int,
 ) -> Played:
-    """What somebody who knows the method believes of each group."""
+    """What someone who knows the method believes of each group."""
     sensitive = target.release.sensitive
     runs = runs_of(target, replay.order)
     positive = _single_bound(target.original, requirements) if replay.step > 0 else None

@@ -5,7 +5,7 @@ no row twice. How often a record is given a row with a value, over all worlds, i
 
 Counting worlds is hard, drawing them is not: `kernels/worlds.py` has the chain and why it is right. Pairs of a record
 and a row that no world contains are struck out first. What is left falls into components that have nothing to do with
-each other, each with a chain of its own. Records left out and rows made up take part: a row left out is one that any
+each other, each with its own chain. Records left out and rows made up take part: a row left out is one that any
 record fits, a record made up fits any row, so that worlds stay complete assignments, each as often counted.
 """
 
@@ -213,7 +213,7 @@ def _sentence(score: Score, baselines: dict[str, float], n_worlds: int, attacked
     clearly = score.interval[0] > baselines[best]
     return (
         f"Of {n_worlds:,} assignments that {'the leaked graph allows' if leaked else 'fit the published ranges'}, the "
-        f"value that each of {attacked} most often gets is right for {score.share:.1%}; honest guessing "
+        f"value that each of {attacked} most often gets is right for {score.share:.1%}; the baseline "
         f"({best}) is right for {baselines[best]:.1%}: "
         f"{'more than chance, if guesses were independent' if clearly else 'no more than chance'}."
     )

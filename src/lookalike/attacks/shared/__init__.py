@@ -1,1 +1,1 @@
-"""What several attacks use: beliefs, judging an attacker, and where a record may be."""
+"""What several attacks use: probabilities, judging an attacker, and where a record may be."""

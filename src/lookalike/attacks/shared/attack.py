@@ -1,4 +1,5 @@
-"""What attacks share: how they print, which targets they take, how guesses are scored, and an attacker's beliefs as an
+"""What attacks share: how they print, which targets they take, how guesses are scored, and an attacker's probabilities
+as an
 exposure that models can read.
 """
 
@@ -45,8 +46,11 @@ class WrittenAttack:
     name: ClassVar[str]
     remedy: ClassVar[str] = ""
     most_records: ClassVar[int | None] = 20_000
-    most_cells: ClassVar[int | None] = 50_000_000
-    """Records times values of a sensitive column up to which a report makes it; None: it takes no longer with many."""
+    most_cells: ClassVar[int | None] = 2_000_000
+    """Records times values of a sensitive column up to which a report makes it; None: it takes no longer with many.
+
+    Learners hold some twenty tables of this size: 10 million took 2 GB and most of the time of `publish`.
+    """
     forms: ClassVar[frozenset[str] | None] = None
     looks_for_no_row: ClassVar[bool] = False
     """Whether it can be made on synthetic records, where nobody has a row."""
@@ -170,7 +174,7 @@ def find_ceilings(target: Target, column: int) -> Shares | None:
 
 
 def row_max(beliefs: Any) -> Shares:
-    """The highest belief about each record; 0 where nothing is believed."""
+    """The highest certainty about each record; 0 where nothing is believed."""
     if not beliefs.shape[1]:
         return np.zeros(beliefs.shape[0])
     return np.asarray(beliefs.max(axis=1).todense()).reshape(-1).astype(np.float64)
@@ -190,7 +194,7 @@ def rows_above(beliefs: Any, ceilings: Shares) -> NDArray[np.bool_]:
 
 
 def n_certain(highest: Shares) -> int:
-    """Records about which one value is left, from the highest belief about each."""
+    """Records about which one value is left, from the highest certainty about each."""
     return int(np.count_nonzero(highest >= 1 - SLACK))
 
 
@@ -200,7 +204,7 @@ def best_guess_share(beliefs: Any, prior: NDArray[np.int64], truth: NDArray[np.i
 
 
 def build_exposure(target: Target, column: int, beliefs: Any, adversary: str) -> Exposure | None:
-    """The beliefs as an exposure unless they are too many. Records that nothing is believed of are left out."""
+    """The probabilities as an exposure unless they are too many. Records that nothing is believed of are left out."""
     beliefs = beliefs[np.flatnonzero(row_max(beliefs) > 0)]
     n_records, n_values = beliefs.shape
     if n_records > _MOST_RECORDS or n_records * n_values > _MOST_CELLS:

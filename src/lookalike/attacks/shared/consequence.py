@@ -61,7 +61,9 @@ class Result:
     finding: Finding
     target: Target
     kept: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
-    """For each promise about the column: the level that the attacker's beliefs reach, and whether it is still kept."""
+    """For each promise about the column: the level that the attacker's probabilities reach, and whether it is
+    still kept.
+    """
 
     @property
     def people(self) -> str:
@@ -95,7 +97,7 @@ class Result:
 
     @property
     def surer(self) -> str:
-        """Promises about the column whose limits the attacker's beliefs exceed; empty: none."""
+        """Promises about the column whose limits the attacker's probabilities exceed; empty: none."""
         broken = {name for name, (_, is_kept) in self.kept.items() if not is_kept}
         return join_names([str(promise.model) for promise in self.promises if str(promise) in broken])
 
@@ -154,7 +156,7 @@ def explain_guesses(result: Result, remedy: str = "") -> Consequence:
             PERMITTED,
             f"The attacker is more certain about some {result.people} than the limit of {surer}, but no more often "
             f"right than someone who reads the table: {result.compare()}. The promise limits what the rows show about "
-            f"a {result.person}, not what somebody makes of them.",
+            f"a {result.person}, not what someone makes of them.",
         )
     said = f"{result.compare()}. {_explain_control(finding.residual)}"
     if not result.promises:

@@ -1,7 +1,8 @@
 """A classifier that was learned from a release, judged: what it guesses and believes of each person.
 
-Guesses are held against honest guessing. Beliefs are the attacker's own, and classifiers of this kind are far too sure
-of themselves; a belief without ground discloses nothing. So it is also said what the evidence is worth: the power
+Guesses are held against the baseline. Probabilities are the attacker's own, and classifiers of this kind are far too
+sure
+of themselves; a certainty without ground discloses nothing. So it is also said what the evidence is worth: the power
 between 0 and 1 to be given to it that fits the truth best, and 0 (which leaves what was believed before) unless another
 clearly fits better.
 
@@ -89,7 +90,7 @@ class Strangers:
 def judge_records(
     where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress
 ) -> Judged:
-    """Guesses and beliefs about every record, among all values or those that the honest reader leaves."""
+    """Guesses and probabilities about every record, among all values or those that the honest reader leaves."""
     original = where.target.original
     by_persons = original.persons is not None
     ceilings = None if by_persons else find_ceilings(where.target, column)
@@ -157,7 +158,7 @@ class _Views:
     """Places and stocks."""
 
     def of(self, records: NDArray[np.int64]) -> tuple[Shares | None, Shares, Shares]:
-        """The honest reader's belief (if known), and logarithms of what is believed before and of the evidence."""
+        """The honest reader's certainty (if known), and logarithms of what is believed before and of the evidence."""
         honest: Shares | None = None
         if self.reader is not None:
             honest = np.asarray((self.reader[0][records] @ self.reader[1]).toarray())
@@ -190,7 +191,7 @@ class _Views:
 PERSONS_COUNTED = (
     " Each {noun} is counted once, by one known row; a guess is right if any row of the {noun} has the value."
 )
-LEARNED_REMEDY = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
+LEARNED_REMEDY = "It learns what is true of people in general; a promise of smaller probabilities leaves it less."
 
 
 def judge_learned(
@@ -273,7 +274,7 @@ def finding(
     group = max((judged.honest[key] for key in _OF_THE_GROUP if key in judged.honest), default=None)
     sentence += "." if group is None else f", reading what the release says of a person for {_percent(group)}."
     succeeds = low > max(judged.honest.values())
-    sentence += f" It {'clearly does' if succeeds else 'does not clearly do'} better than honest guessing."
+    sentence += f" It {'clearly does' if succeeds else 'does not clearly do'} better than the baseline."
     numbers = {"confidence": judged.confidence, "worth of the evidence": judged.power, **figures}
     if strangers is not None:
         numbers["right about people it has not learned from"] = strangers.unseen.share
@@ -321,7 +322,7 @@ def pick_best(scores: Shares, order: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _weigh(base: Shares, evidence: Shares, power: float) -> Shares:
-    """Logarithms of beliefs; what the evidence makes altogether impossible is left as it was."""
+    """Logarithms of probabilities; what the evidence makes altogether impossible is left as it was."""
     if power == 0:
         return base
     scores = base + power * evidence
@@ -331,7 +332,7 @@ def _weigh(base: Shares, evidence: Shares, power: float) -> Shares:
 
 
 def posteriors(base: Shares, evidence: Shares, power: float) -> Shares:
-    """[records, values] beliefs, from logarithms of what was believed before and of evidence of some power."""
+    """[records, values] probabilities, from logarithms of what was believed before and of evidence of some power."""
     scores = _weigh(base, evidence, power)
     beliefs: Shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     beliefs /= beliefs.sum(axis=1, keepdims=True)

@@ -154,12 +154,14 @@ class PersonClasses:
         return counts
 
     def highest_by_number(self, column: int) -> Shares:
-        """[persons] the highest belief in a value if the attacker knows how many rows of a class are the person's."""
+        """[persons] the highest certainty in a value if the attacker knows how many rows of a class are the
+        person's.
+        """
         if self.linked:
             return self.highest(np.asarray(self.shares(column).max(axis=1).todense()).reshape(-1))
         rows = self._values_of_rows(column)
         n_rows = np.bincount(self.units, minlength=self.n_classes)
-        # The belief rises with the rows that have the value, so the most frequent value of a class decides.
+        # The certainty rises with the rows that have the value, so the most frequent value of a class decides.
         most = np.asarray(rows.max(axis=1).todense()).reshape(-1).astype(np.int64)
         units, owners, numbers = self._pairs
         found = np.zeros(self.n_persons)
@@ -167,7 +169,7 @@ class PersonClasses:
         return found
 
     def rises_by_number(self, column: int, shares: Shares) -> float:
-        """The highest such belief in a value over the value's share of persons."""
+        """The highest such certainty in a value over the value's share of persons."""
         if self.linked:
             by_class = self.shares(column)
             return float((by_class.data / shares[by_class.indices]).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""The plain reader: what the rows say that a person fits, whoever the person is.
+"""The plain reader: what the rows say that a person fits, anyone who the person is.
 
     Grouped, Matched   the rows of all classes whose cells hold the person
     plain tables       the rows nearest to the person, by the loss (NCP) of a cell that would hold both

@@ -1,6 +1,6 @@
 """Do rows that stand close to each other come from records that are alike?
 
-An order need not rise to say something: rows of one hospital that stand together, ages from the outside in, or chunks
+An order need not rise to say something: rows of one hospital that are together, ages from the outside in, or chunks
 of rows that are sorted each by itself. So the audit bets. It goes through the rows and, before each, spreads a stake
 over all rows of the block that are left, more on those that resemble the row before (or the one some places before, or
 the last rows together). In a shuffle the next row is any of them with the same probability, so on average nothing is

@@ -82,11 +82,11 @@ class OrderedTable:
     item_of_row: Ints
     members: Members | None = None
     group_of_row: Ints | None = None
-    """Groups that may stand together."""
+    """Groups that may be together."""
 
 
 def arrangement(columns: Sequence[Shown], n_rows: int, group_of_row: Ints | None = None) -> Arrangement:
-    """The blocks that a sort by published columns leaves, and groups of rows that stand together."""
+    """The blocks that a sort by published columns leaves, and groups of rows that are together."""
     found = Arrangement(np.zeros(n_rows, dtype=np.int64), (), False)
     found = _extend_arrangement(found, columns)
     if group_of_row is not None and n_rows:
@@ -164,7 +164,7 @@ def follow_signs(
 
 
 def follow_rows(words: str, score_of_row: NDArray[Any], blocks: Ints, what: str = "rows") -> Iterator[Sign]:
-    """Rows against scores of their own, within blocks."""
+    """Rows against their own scores, within blocks."""
     if len(score_of_row) > _MOST_ROWS:
         taken = np.random.default_rng(len(score_of_row)).choice(len(score_of_row), _MOST_ROWS, replace=False)
         score_of_row, blocks = score_of_row[np.sort(taken)], blocks[np.sort(taken)]
@@ -180,7 +180,7 @@ def follow_rows(words: str, score_of_row: NDArray[Any], blocks: Ints, what: str 
 
 
 def inversions(keys: Ints) -> int:
-    """How many pairs stand in falling order.
+    """How many pairs are in falling order.
 
     >>> inversions(np.array([2, 0, 1, 1]))
     3
@@ -188,7 +188,7 @@ def inversions(keys: Ints) -> int:
     ranks = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
     total = 0
     for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
-        # Rows with the same higher bits stand together, in their own order.
+        # Rows with the same higher bits are together, in their own order.
         ones = (ranks >> bit) & 1
         higher = ranks >> (bit + 1)
         before = np.cumsum(ones) - ones
@@ -217,7 +217,7 @@ def fewest_inversions(seen: int, sizes: Ints, ties: Ints) -> float:
     rates = np.sort(
         np.concatenate((np.geomspace(0.3, 60.0, 40) / math.sqrt(spread / 72), np.geomspace(1e-3, 50.0, 30)))
     )
-    # Convex in the rate: the least lies beside the least of every eighth.
+    # Convex in the rate: the least is beside the least of every eighth.
     near = _BETWEEN * int(log_bounds(rates[::_BETWEEN]).argmin())
     return math.exp(min(0.0, float(log_bounds(rates[max(near - _BETWEEN + 1, 0) : near + _BETWEEN]).min())))
 

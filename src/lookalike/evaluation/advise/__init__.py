@@ -1,6 +1,7 @@
 """Advice with numbers: what a table can bear, what to promise first, which column costs most and what would save it.
 
-    promises    the strongest eligible parameters of each model, the beliefs they leave, and a promise to start with
+    promises    the strongest eligible parameters of each model, the probabilities they leave, and a promise to start
+    with
     trials      what each column costs and what a change would save, by trial runs
     advice      all of it together, and which column sets records apart, alone and in pairs
     reviewing   the same after the fact, from an outcome, without trial runs

@@ -35,7 +35,7 @@ from lookalike.progress import Progress, silent
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What to know before publishing a table. For whoever publishes: it names values of sensitive columns."""
+    """What to know before publishing a table. For anyone who publishes: it names values of sensitive columns."""
 
     columns: tuple[ColumnAdvice, ...]
     pairs: tuple[Pair, ...]
@@ -236,7 +236,7 @@ def _about_bearing(column: ColumnBearing) -> list[str]:
     if column.n_values == 1:
         return [column.sentence]
     return [
-        f"What {quoted(column.column)} can bear. {column.sentence}",
+        f"Promises that {quoted(column.column)} can support. {column.sentence}",
         *(f"  {one.sentence}" for one in column.models),
     ]
 
@@ -290,7 +290,7 @@ class ColumnAdvice:
             fewer = self.n_alone - self.n_alone_otherwise
             return f"{said}; without it {fewer:,} of the {counted(self.n_alone, 'record')} that stand alone would not."
         more = self.n_alone_otherwise - self.n_alone
-        return f"{said}; if somebody outside knew it, {more:,} more records would stand alone."
+        return f"{said}; if someone outside knew it, {more:,} more records would stand alone."
 
 
 @dataclass(frozen=True)

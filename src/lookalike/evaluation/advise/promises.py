@@ -1,4 +1,4 @@
-"""Which promises a sensitive column can bear, what belief each leaves, and which promise to start with.
+"""Which promises a sensitive column can bear, what certainty each leaves, and which promise to start with.
 
 Which parameters to show is the models' own (`proposals`): the strongest that can be kept or, of models that can always
 be kept by one group of all records, one that still allows groups of some use. Ceilings come from their requirements.
@@ -39,7 +39,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Belief:
-    """How far the belief in one value may rise."""
+    """How far the certainty in one value may rise."""
 
     value: str
     share: Fraction
@@ -53,7 +53,7 @@ class Belief:
 
     @property
     def sentence(self) -> str:
-        return f"the belief in {quoted(self.value)} may rise from {self._rise}"
+        return f"the certainty in {quoted(self.value)} may rise from {self._rise}"
 
     @property
     def sentence_after_another(self) -> str:

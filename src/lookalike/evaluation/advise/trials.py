@@ -1,7 +1,7 @@
 """What each column costs and what a change would save, by trial runs on the table or on a sample of it.
 
 A change is judged by the other columns: how much of their domains a cell spans (NCP), and how far counts over them and
-the sensitive column are off. The changed column's own loss stands beside it, since a coarser column loses by itself.
+the sensitive column are off. The changed column's own loss is beside it, since a coarser column loses by itself.
 The unchanged recipe runs twice; what is not clearly more than the difference of the two is called chance.
 Nothing made here is published or kept: only figures leave.
 """

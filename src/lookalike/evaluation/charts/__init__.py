@@ -20,7 +20,7 @@ __all__ = [
 
 
 def svg(chart: Chart) -> str:
-    """The picture as text, for a page or a file of its own."""
+    """The picture as text, for a page or its own file."""
     return chart._repr_svg_()
 
 

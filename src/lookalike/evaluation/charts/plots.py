@@ -149,7 +149,7 @@ def boxes(
     frames: Sequence[Row], points: Sequence[Row], x: str, y: str, series: str, *, shape: str, title: str = "",
     y_title: str | None = None, legend: bool = False, width: int = 420, height: int = 280,
 ) -> Chart:  # fmt: skip
-    """Rectangles over two columns, and points: what a published row covers, and what lies in it.
+    """Rectangles over two columns, and points: what a published row covers, and what is in it.
 
     A frame has `x`, `y` and their other ends under the same names with `_end`. Frames and points of one `series` have
     one colour. Points without one are grey, and large if they are not of the first `shape`. Points have a mark for each

@@ -1,4 +1,4 @@
-"""Several promises and algorithms on one table, side by side, for whoever must choose.
+"""Several promises and algorithms on one table, side by side, for anyone who must choose.
 
     models x algorithms --runs--> tasks --processes--> runs --frontier--> a table and a picture
                                     |                   ^

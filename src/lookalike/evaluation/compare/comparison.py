@@ -108,7 +108,7 @@ class Comparison:
         return tables.headings(tables.list_columns(self.runs, self.x, self.y))
 
     def rows(self) -> list[tuple[str, ...]]:
-        """As text, one line a run; a star marks the frontier."""
+        """As text, one line per run; a star marks the frontier."""
         best, columns = self._find_best(), tables.list_columns(self.runs, self.x, self.y)
         return [tables.row(run, place in best, self.sensitive, columns) for place, run in enumerate(self.runs)]
 

@@ -86,7 +86,7 @@ def _levels_of(audit: Audit) -> dict[str, dict[str, float]]:
         if verdict.reached is not None and (name := names.get(verdict.model)):
             found.setdefault(verdict.column or "", {})[name] = float(verdict.reached)
     for levels in found.values():
-        # Simple l-diversity is one over the largest belief, exactly.
+        # Simple l-diversity is one over the highest certainty, exactly.
         if levels.get("l"):
             levels["largest_belief"] = 1 / levels["l"]
     return found
@@ -104,7 +104,7 @@ def _find_worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Every attack that applies, from outside: as somebody who has the release and no private part of it."""
+    """Every attack that applies, from outside: as someone who has the release and no private part of it."""
     target = Target(
         release=outcome.release,
         original=outcome.data,

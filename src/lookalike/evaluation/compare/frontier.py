@@ -53,7 +53,9 @@ def loss_axes() -> dict[str, Axis]:
 
 
 def risk_axes() -> dict[str, Axis]:
-    """What it leaves to those who attack it, upwards: beliefs, right guesses, then numbers of people and values."""
+    """What it leaves to those who attack it, upwards: probabilities, right guesses, then numbers of people and
+    values.
+    """
     levels = {
         model.level_name: Axis(model.level_name, model.level_title, None, model.rises)
         for model in standard_measures()
@@ -61,7 +63,7 @@ def risk_axes() -> dict[str, Axis]:
     }
     axes = [
         *(levels[name] for name in sorted(levels) if not levels[name].more_is_better),
-        Axis("largest_belief", "largest belief in a value", share="belief"),
+        Axis("largest_belief", "highest certainty in a value", share="belief"),
         Axis("attack", "right guesses of the best attack", share="attack"),
         *(levels[name] for name in sorted(levels) if levels[name].more_is_better),
     ]

@@ -32,7 +32,7 @@ from lookalike.progress import available_cores
 
 _WORKER = "from lookalike.evaluation.compare.processes import serve; serve()"
 _A_MOMENT = 0.5
-"""Seconds between two words to whoever watches."""
+"""Seconds between two words to anyone who watches."""
 
 
 def execute_all(

@@ -2,7 +2,7 @@
 
 A task is one promise with one algorithm: every promise with every algorithm asked for, or with the few that suit it.
 What cannot be run is settled here, before anything long begins, and says why: a promise that no release can keep, an
-algorithm that does not serve a promise. What somebody asked for is never dropped; an algorithm that nobody asked for
+algorithm that does not serve a promise. What someone asked for is never dropped; an algorithm that nobody asked for
 and that does not fit is not tried.
 
 A run is plain data that goes through a pipe, into a file and into a table. No record is in it.
@@ -18,7 +18,8 @@ from typing import Any
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.contracts import EVERY_MODEL, Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
-from lookalike.data.person_settings import PersonSettings, Unit
+from lookalike.data.person_settings import LINKED, PersonSettings, Unit
+from lookalike.data.wording import Wording
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.sweeps import settings, split_promises
 from lookalike.evaluation.plain import spell_infinity
@@ -112,16 +113,22 @@ class Task:
     persons: PersonSettings = field(default_factory=PersonSettings)
     unit: Unit | None = None
     """What promises count in place of rows."""
+    known: tuple[str, ...] = ()
+    """The quasi-identifiers by name."""
 
     @property
     def promise(self) -> str:
         return promise_text(self.promises)
 
+    @property
+    def _wording(self) -> Wording:
+        return Wording(form=self.algorithm.form, adversary=self.adversary, known=self.known, unit=self.unit)
+
     def run(self, status: str, reason: str = "", **more: object) -> Run:
         """What came of it, with what is known of every run."""
         known = {
             "promise": self.promise,
-            "meaning": _meaning(self.promises, self.algorithm.form, self.unit),
+            "meaning": tuple(promise.sentence(self._wording) for promise in self.promises),
             "algorithm": str(self.algorithm),
             "adversary": self.adversary,
             "status": status,
@@ -132,10 +139,6 @@ class Task:
 
 def promise_text(promises: Sequence[Promise]) -> str:
     return " + ".join(map(str, promises))
-
-
-def _meaning(promises: Sequence[Promise], form: str | None = None, unit: Unit | None = None) -> tuple[str, ...]:
-    return tuple(promise.sentence(form, unit) for promise in promises)
 
 
 def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
@@ -187,7 +190,10 @@ def plan(
 ) -> list[Task | Run]:
     """Tasks, and in their places what cannot be run, as results already."""
     asked = parse_algorithms(algorithms)
-    unit = None if data.persons is None else Unit(data.schema.unit_name)
+    together = "all rows" if persons is not None and persons.rows == LINKED else "one row"
+    unit = None if data.persons is None else Unit(data.schema.unit_name, together)
+    known = tuple(domain.name for domain in data.domains.quasi)
+    wording = Wording(adversary=adversary, known=known, unit=unit)
     planned: dict[tuple[str, str], Task | Run] = {}
     for alternative in alternatives(models):
         promises = settle(alternative, data)
@@ -196,7 +202,7 @@ def plan(
         except Infeasible as error:
             planned[promise_text(promises), "any"] = Run(
                 promise=promise_text(promises),
-                meaning=_meaning(promises, unit=unit),
+                meaning=tuple(promise.sentence(wording) for promise in promises),
                 algorithm="any",
                 adversary=adversary,
                 status=INFEASIBLE,
@@ -221,6 +227,7 @@ def plan(
                 seed=seed,
                 persons=persons or PersonSettings(),
                 unit=unit,
+                known=known,
             )
             refused = reason and f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
             planned[task.promise, str(algorithm)] = task if refused is None else task.run(UNFIT, refused)

@@ -52,7 +52,7 @@ def settings(text: str, names: Collection[str]) -> list[str]:
 
 
 def split_promises(text: str, names: Collection[str]) -> list[str]:
-    """The promises that must hold at once, parted by a plus sign before a model.
+    """The promises that must hold at once, separated by a plus sign before a model.
 
     >>> split_promises("k-anonymity:5 + l-diversity:3", ["k-anonymity", "l-diversity"])
     ['k-anonymity:5', 'l-diversity:3']
@@ -61,7 +61,7 @@ def split_promises(text: str, names: Collection[str]) -> list[str]:
     found: list[str] = []
     for part in re.split(rf"\+(?=(?:[^+:]*=)?\s*(?:{known})\s*(?:[:+]|$))", text):
         if found and _split_parameters(found[-1], names) is None:
-            # What stands before this plus sign promises nothing: it is the beginning of a column's name.
+            # What is before this plus sign promises nothing: it is the beginning of a column's name.
             found[-1] += f"+{part}"
         else:
             found.append(part)
@@ -69,7 +69,7 @@ def split_promises(text: str, names: Collection[str]) -> list[str]:
 
 
 def split_components(text: str, names: Collection[str]) -> list[str]:
-    """Parts that stand in one text, parted by commas; a comma between parameters, or values of one, parts nothing.
+    """Parts that are in one text, separated by commas; a comma between parameters, or values of one, parts nothing.
 
     >>> split_components("mondrian:cuts=1,9,groups", ["mondrian", "groups"])
     ['mondrian:cuts=1,9', 'groups']
@@ -85,9 +85,9 @@ def split_components(text: str, names: Collection[str]) -> list[str]:
 
 
 def _split_parameters(text: str, names: Collection[str]) -> tuple[str, str] | None:
-    """What stands before the parameters, and the parameters; None if no known name is there.
+    """What is before the parameters, and the parameters; None if no known name is there.
 
-    A column may stand before the name, as `models.parsing` reads it.
+    A column may be before the name, as `models.parsing` reads it.
     """
     begins = [place + 1 for place, character in enumerate(text) if character == "="]
     for begin in (0, *reversed(begins)):

@@ -16,7 +16,7 @@ from lookalike.pipeline.run import standard_measures
 
 
 def list_columns(runs: Sequence[Run], x: str, y: str) -> list[Axis]:
-    """Figures shown beside the loss: both axes, errors of queries, levels that are finite, beliefs, guesses."""
+    """Figures shown beside the loss: both axes, errors of queries, levels that are finite, probabilities, guesses."""
     chosen = (loss_axes()[x], risk_axes()[y])
     axes = {axis.figure: axis for axis in (*loss_axes().values(), *risk_axes().values())}
     levels = {model.letter: None for model in standard_measures() if model.level_name == model.letter != ""}
@@ -31,7 +31,7 @@ def _is_headline(axis: Axis, runs: Sequence[Run]) -> bool:
 
 
 def _honest_share(run: Run) -> float | None:
-    """What honest guessing is right in, against the best attack on values."""
+    """What the baseline is right in, against the best attack on values."""
     made = [one for one in run.attacks if one["accuracy"] is not None and one["column"] is not None]
     if not made:
         return None

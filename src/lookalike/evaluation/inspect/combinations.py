@@ -1,6 +1,6 @@
 """How many records share each combination of quasi-identifiers, and what each column adds to that.
 
-Codes are combined into one whole number a record and sorted; wide products are renumbered on the way, so nothing
+Codes are combined into one whole number per record and sorted; wide products are renumbered on the way, so nothing
 overflows. One sort of n numbers, and one for each column over the distinct combinations: a second or two for a
 million rows of eight columns. What is left without each single column is found by halves (without the right half, then
 without a quarter ...), so m columns are combined m log m times, and not m * m times; where the others already tell all
@@ -104,7 +104,7 @@ class Combinations:
 
 
 def _keys(codes: Sequence[Codes], widths: Sequence[int], n_rows: int) -> NDArray[np.int64]:
-    """One whole number a row, equal exactly where all codes are equal."""
+    """One whole number per row, equal exactly where all codes are equal."""
     keys, span = np.zeros(n_rows, dtype=np.int64), 1
     for column, width in zip(codes, widths, strict=True):
         keys, span = _combine(keys, span, column, width)

@@ -1,4 +1,4 @@
-"""Columns that follow from a quasi-identifier: whoever knows the province knows its population.
+"""Columns that follow from a quasi-identifier: anyone who knows the province knows its population.
 
 Such a column hides nothing that the quasi-identifier shows, and published exactly it would show what the
 quasi-identifier hides. A column follows from another where each of its values has one value of the column, in so many

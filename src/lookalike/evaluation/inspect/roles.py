@@ -2,7 +2,7 @@
 
 Names are read as words in several languages, values are looked at, and so are the other columns: `status` and `time`
 are a study's in a table about health, many neighbours with the same few values are answers to a questionnaire, and what
-follows from a quasi-identifier is known to whoever knows that one. Where nothing speaks for another role a column is
+follows from a quasi-identifier is known to anyone who knows that one. Where nothing speaks for another role a column is
 taken as known to outsiders: a quasi-identifier too many costs detail, one too few costs a person's privacy.
 Cost: linear in columns and in rows.
 """
@@ -62,7 +62,7 @@ _LEAST_FREE_VALUES, _FREE_LENGTH, _FREE_ALONE = 50, 30, 0.8
 """Of free text: different values, their length on average, and the share of them that only one row has."""
 _CLOCK = re.compile("[0-9]{1,3}:[0-5][0-9](?::[0-5][0-9])?(?:[.,][0-9]+)?")
 _FLAG = re.compile("[A-Z0-9]{3,6}FL")
-_UNLIKE = "make it a quasi-identifier if somebody outside could know it"
+_UNLIKE = "make it a quasi-identifier if someone outside could know it"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Around:
     is_clinical: bool = False
     """Whether a large part of the columns is."""
     follows_people: bool = False
-    """Whether a time and an outcome stand side by side, as where a study follows people until something happens."""
+    """Whether a time and an outcome are side by side, as where a study follows people until something happens."""
     about_bodies: bool = False
     """Whether a column is about height or the like: a weight is then a body's."""
     alike: Mapping[str, str] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def suggest_roles(table: Table, units: Sequence[str] = ()) -> Roles:
     held: dict[str, tuple[dict[str, int], int]] = {}
     roles = {column.name: suggest_role(column, around, held) for column in table.columns}
     quasi = [name for name, (role, _) in roles.items() if role is Role.QUASI and name not in units]
-    # What the name says is not to be learnt stays sensitive; a guess gives way.
+    # What the name says is not to be learned stays sensitive; a guess gives way.
     guessed = [
         name
         for name, (role, reason) in roles.items()
@@ -113,7 +113,7 @@ def suggest_roles(table: Table, units: Sequence[str] = ()) -> Roles:
     ]
     follows = find_followers(table.columns, quasi, guessed)
     for found in follows:
-        said = f"it {found.relation}, so somebody who knows {quoted(found.of)} knows it too"
+        said = f"it {found.relation}, so someone who knows {quoted(found.of)} knows it too"
         roles[found.column] = Role.QUASI, f"{said}; leave it out if {quoted(found.of)} is enough"
     return Roles(roles, follows, held)
 
@@ -213,9 +213,9 @@ def _weighs_persons(column: Column, words: frozenset[str], around: _Around) -> s
 
 
 def _by_subject(column: Column, words: frozenset[str], around: _Around) -> tuple[Role, str] | None:
-    """What the name is about: something not to be learnt, a finding, a study."""
+    """What the name is about: something not to be learned, a finding, a study."""
     if column.type in _NUMBERS and (word := find_word(words, vocabulary.CARED)):
-        return Role.CARRIED, f"{quoted(word)} in its name says how often somebody used health care; {_UNLIKE}"
+        return Role.CARRIED, f"{quoted(word)} in its name says how often someone used health care; {_UNLIKE}"
     word = find_word(words, vocabulary.EXAMINED)
     if word and not find_word(words, OUTSIDE) and not find_word(words, SENSITIVE):
         return Role.CARRIED, (
@@ -270,7 +270,7 @@ def _by_values(column: Column, words: frozenset[str], around: _Around) -> tuple[
         return Role.IDENTIFIER, "its whole numbers are all different"
     if n_rows > _ENOUGH_ROWS and share >= MOSTLY:
         return Role.QUASI, (
-            "nearly every row has its own value, so who knows it knows the row; make it carried only if nobody "
+            "nearly every row has its own value, so someone who knows it knows the row; make it carried only if nobody "
             "outside can know it"
         )
     return Role.QUASI, f"it has {counted(n_distinct, 'value')} and nothing tells that others cannot know it"

@@ -1,7 +1,7 @@
 """What a table is like before anything is done to it: each column's likely role, and how many records stand alone.
 
 Plain data in, plain data out, and no record's values: counts, shares, names of columns, sentences. All roles are
-suggestions with a reason; with a schema its roles are used and the suggestions stand beside them.
+suggestions with a reason; with a schema its roles are used and the suggestions are beside them.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
     elif len(sensitive) > 1:
         names = _list_names([profile.name for profile in sensitive])
         notes.append(
-            f"{len(sensitive)} columns are taken as sensitive: {names}. Each gets a promise of its own, and every one "
+            f"{len(sensitive)} columns are taken as sensitive: {names}. Each gets its own promise, and every one "
             "costs detail; make those carried that need none."
         )
     if not any(profile.role is Role.QUASI for profile in profiles):

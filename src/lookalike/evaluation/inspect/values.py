@@ -45,7 +45,7 @@ def note_values(
         )
         for column, attribute in columns
     )
-    # Whether texts that may be dates are a long tail is open until somebody says what they are.
+    # Whether texts that may be dates are a long tail is open until someone says what they are.
     settled = [(column, attribute) for column, attribute in columns if not column.question]
     return (
         *(found.sentence for found in identified if found is not None),

@@ -96,7 +96,7 @@ MEASURED = """
 """
 """Measurements where the values are numbers."""
 CARED = "visits *visits docvis hospvis mdvis *mdvis hospitalstays admissions consultations"
-"""How often somebody used health care, where the values are numbers."""
+"""How often someone used health care, where the values are numbers."""
 EXAMINED = """
     sbp dbp sysbp diabp bpsys* bpdia* heartrate pulse* glucose* gluc insulin* hba1c cholest* chol hdl* ldl* triglyc*
     trig trigs hemoglob* haemoglob* hgb hematocrit* haematocrit* hct wbc* rbc* platelet* plt neutroph* lymphocyt*

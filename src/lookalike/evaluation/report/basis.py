@@ -4,12 +4,13 @@ The owner of the original sees all of it. A release folder gets the `public` par
 (decision 17).
 
 So one report serves a release in memory and one that was made in parts and that no machine ever held. Of the latter all
-exposures are thinned to the units that decide (`audit.parts`), among them those with the highest belief in each value,
+exposures are thinned to the units that decide (`audit.parts`), among them those with the highest certainty in each
+value,
 which are the ones a report shows.
 
 Shares of sensitive values are those of the published values. In a report that goes with its release, ceilings are left
 out where records were suppressed: they follow from the original's shares, which would reveal what the suppressed had.
-Where rows were made up, beliefs and shares are left out altogether.
+Where rows were made up, probabilities and shares are left out altogether.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ from lookalike.data.parameters import number_text
 from lookalike.data.person_settings import StatedPersons, Unit
 from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
+from lookalike.data.wording import Wording
 from lookalike.evaluation.advise import review
+from lookalike.evaluation.report.columns import may_be_named
 from lookalike.evaluation.report.persons import describe_numbers
+from lookalike.evaluation.report.risk import Before, Chance, certainty_of, list_points
 from lookalike.metrics.shared.losses import ShownRanges, public_losses
 from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, describe_ends
@@ -80,7 +84,7 @@ MADE_IN_PARTS = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Basis:
-    """Promises, audit, beliefs, sizes and losses of a release."""
+    """Promises, audit, probabilities, sizes and losses of a release."""
 
     promises: tuple[Promise, ...]
     algorithm: Algorithm
@@ -89,7 +93,9 @@ class Basis:
     audit: Audit
     withheld: Withheld
     seen: Mapping[int, Exposure]
-    """Beliefs about each sensitive column, by its place: all units, or at least those with the highest beliefs."""
+    """Beliefs about each sensitive column, by its place: all units, or at least those with the highest
+    probabilities.
+    """
     crowds: Mapping[int, int]
     """How many units there are of each size; empty where sizes are no numbers of rows."""
     losses: dict[str, float]
@@ -111,15 +117,25 @@ class Basis:
     ends: tuple[str, ...] = ()
     """What the command says about the ends of ranges."""
     series: str | None = None
-    """How it was held against other releases of the same people (`MODE_SENTENCES`); None: not at all."""
+    """How it was held against other releases of the same people (`describe_mode`); None: not at all."""
     carried: tuple[CarriedRisk, ...] = ()
-    """What somebody achieves who knows no carried column, one, or all."""
+    """What someone achieves who knows no carried column, one, or all."""
     rules: tuple[str, ...] = ()
     """Rules of common knowledge that promises were held against, in words."""
     conditioned: tuple[Conditioned, ...] = ()
-    """The promises held against somebody who uses them."""
+    """The promises held against someone who uses them."""
     control: tuple[str, ...] = ()
     """What the command says about a control group."""
+    removed: tuple[str, ...] | None = None
+    """Columns of the original that are not published; None: not known."""
+    n_removed_unnamed: int = 0
+    """Further ones that are not named."""
+    before: Before | None = None
+    """What an attacker would achieve on the original; for its owner."""
+    certain: Mapping[int, Chance] = field(default_factory=dict)
+    """How sure a reader can be of each sensitive column, by its place."""
+    points: Mapping[int, int] = field(default_factory=dict)
+    """Where quasi-identifiers are published exactly: how many rows share them with so many."""
     cells: Mapping[str, str] = field(default_factory=dict)
     """How the cells of each quasi-identifier are published (`data.cell_kinds`); empty where rows are not at hand."""
     internal: bool = True
@@ -135,16 +151,22 @@ class Basis:
         return None if self.persons is None else self.persons.counted
 
     @property
+    def wording(self) -> Wording:
+        """Who its promises are about, and against whom they hold."""
+        known = tuple(domain.name for domain in self.domains.quasi)
+        return Wording(form=self.form, adversary=self.adversary, known=known, unit=self.unit)
+
+    @property
     def adversary(self) -> str:
         """Whom the release was made for and held against."""
         return self.audit.adversary
 
     def public(self, *, with_scores: bool = False) -> Basis:
-        """What anybody with the release can work out, for the report that lies in its folder.
+        """What anybody with the release can work out, for the report that is in its folder.
 
         `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
         """
-        # Beliefs by persons follow from whose row it is, which the release does not show.
+        # Probabilities by persons follow from whose row it is, which the release does not show.
         shown = shows_beliefs(self.audit) and self.audit.n_persons is None
         losses, by_column = public_losses(
             self.losses,
@@ -155,8 +177,14 @@ class Basis:
             self.ranges,
             by_persons=self.audit.n_persons is not None,
         )
+        named = self.removed if may_be_named(self.removed or ()) else ()
         return replace(
             self,
+            removed=named,
+            n_removed_unnamed=len(self.removed or ()) - len(named or ()) + self.n_removed_unnamed,
+            before=self.before.round() if with_scores and self.before is not None else None,
+            certain=self.certain if shown else {},
+            points={} if self.audit.n_persons is not None else self.points,
             asked_adversary=self.adversary,
             audit=public_audit(self.audit),
             # How frequent values are among records would tell which values were made up.
@@ -183,8 +211,8 @@ class Basis:
         return tuple(risk for risk in found if risk is not None)
 
     @classmethod
-    def of(cls, made: Made, series: str | None = None) -> Basis:
-        """Of a release that was made here."""
+    def of(cls, made: Made, series: str | None = None, *, removed: tuple[str, ...] | None = None) -> Basis:
+        """Of a release that was made here. `removed`: the columns of the table that are not published."""
         known: dict[str, Any] = {
             "series": series,
             "ends_sentence": " ".join(describe_ends(made.ends)),
@@ -196,11 +224,15 @@ class Basis:
             known["advice"] = review(made).sentences
             known["numbers"] = describe_numbers(made)
             known["cells"] = describe_cells(made.release)
+            known |= {"before": Before.of(made.data), "points": list_points(made.release)}
             if made.control is not None:
                 known["control"] = ("--control", "FILE" if made.held_out is None else number_text(made.held_out))
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
+        whole = isinstance(made, MadeWhole)
         return cls(
+            removed=removed,
+            certain={index: certainty_of(seen, complete=whole) for index, seen in made.seen.items()},
             promises=made.promises,
             algorithm=made.algorithm,
             asked_adversary=made.recipe.adversary,
@@ -231,6 +263,9 @@ class Basis:
         loss_by_column: dict[str, float],
         series: str | None = None,
         persons: StatedPersons | None = None,
+        removed: tuple[str, ...] | None = None,
+        n_removed_unnamed: int = 0,
+        before: Before | None = None,
     ) -> Basis:
         """Of a release that was read back over its original."""
         audit, domains = examined.audit, release.domains
@@ -252,6 +287,11 @@ class Basis:
             persons=persons,
             carried=measure_carried(examined, candidates=False) if shown else (),
             cells=describe_cells(release),
+            removed=removed,
+            n_removed_unnamed=n_removed_unnamed,
+            before=before,
+            certain={index: certainty_of(exposure, complete=True) for index, exposure in seen.items()},
+            points=list_points(release),
         )
 
 
@@ -260,7 +300,9 @@ _MOST_VALUES = 40
 
 @dataclass(frozen=True)
 class BeliefLine:
-    """One sensitive value: its share of the table, the highest belief a reader can reach, what the promises allow."""
+    """One sensitive value: its share of the table, the highest certainty a reader can reach, what the promises
+    allow.
+    """
 
     value: str
     share: float
@@ -270,7 +312,7 @@ class BeliefLine:
 
 @dataclass(frozen=True)
 class BeliefTable:
-    """Values of a column, the most frequent first: all, or those whose belief grows most."""
+    """Values of a column, the most frequent first: all, or those whose certainty grows most."""
 
     column: str
     lines: tuple[BeliefLine, ...]

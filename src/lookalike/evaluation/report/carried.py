@@ -1,4 +1,4 @@
-"""Carried columns in a report: what somebody achieves who knows one of them, or all, beside what is promised.
+"""Carried columns in a report: what someone achieves who knows one of them, or all, beside what is promised.
 
 In the report that goes with the release these are figures of its rows: how many are alone with their value in a group.
 The owner's has what a reader finds who knows persons of the original, and which promises no longer hold.
@@ -14,7 +14,7 @@ from lookalike.evaluation.report.basis import Basis
 
 @dataclass(frozen=True)
 class CarriedLine:
-    """What is known of somebody who knows these columns. Shares are of the persons with a published row."""
+    """What is known of someone who knows these columns. Shares are of the persons with a published row."""
 
     columns: tuple[str, ...]
     """Empty: an attacker who knows no carried column."""

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: one for the owner of the original, and one that lies in the release folder.
+"""What a report says, as plain data: one for the owner of the original, and one that is in the release folder.
 
 The public one says what the release itself shows (`Basis.public`). Figures that were scored on the original (right
 guesses, errors of queries, predictions) are in the owner's, and in the public one on request. They are rounded to whole
@@ -7,34 +7,36 @@ percents, and those of fewer than 100 guesses are left out, since they would var
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import platform
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.run import as_sentence
 from lookalike.attacks.shared.consequence import best_baseline
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.contracts import LEAST_GUESSES, Finding, Residual
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
-from lookalike.data.series_modes import MODE_SENTENCES
-from lookalike.errors import quoted
+from lookalike.data.statement import UNTITLED, Statement
 from lookalike.evaluation.before_after import BeforeAfter
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.carried import CarriedLine, list_carried
+from lookalike.evaluation.report.certificate import Certificate, make_certificate
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.knowledge import RuledLine, list_ruled
 from lookalike.evaluation.report.page import draw_pictures, to_html
+from lookalike.evaluation.report.remarks import list_cautions, list_withheld
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.files.identifiers.values import state_kept
 from lookalike.version import __version__
@@ -77,7 +79,9 @@ class AttackLine:
     guesses: bool
     """Whether there was anybody to guess about."""
     within: bool | None
-    """Whether all its beliefs, right or wrong, stay within what was promised of the release; None: it has none."""
+    """Whether all its probabilities, right or wrong, stay within what was promised of the release; None: it has
+    none.
+    """
     word: str
     """What this means for signing, in a word (`attacks.shared.consequence`)."""
     means: str
@@ -101,6 +105,10 @@ class Report:
     internal: bool
     """Whether this is for the owner of the original alone."""
     recipient: str | None
+    stated: dict[str, Any]
+    """What else the publisher states: purpose, legal basis, review date, contact, population."""
+    certificate: Certificate
+    """Page one."""
     date: str
     n_rows: int
     n_suppressed: int
@@ -125,11 +133,11 @@ class Report:
     states_carried: str | None = None
     """What the publisher states of carried columns."""
     carried: tuple[CarriedLine, ...] = ()
-    """What carried columns reveal to somebody who knows them, none first."""
+    """What carried columns reveal to someone who knows them, none first."""
     rules: tuple[str, ...] = ()
     """Rules of common knowledge that promises were held against. For the owner."""
     with_rules: tuple[RuledLine, ...] = ()
-    """The promises held against somebody who uses the rules. For the owner."""
+    """The promises held against someone who uses the rules. For the owner."""
     numbers: tuple[str, ...] = ()
     """How many persons and rows the original has. For the owner."""
     against_rows: str | None = None
@@ -167,29 +175,32 @@ class Report:
     def on(
         cls,
         basis: Basis,
-        title: str,
+        stated: Statement,
         *,
-        recipient: str | None = None,
         evaluation: Evaluation | None = None,
         examples: Examples | None = None,
-        date: datetime.date | None = None,
+        digests: Mapping[str, str] = MappingProxyType({}),
     ) -> Report:
-        """A report on what is known about a release, of today or of another date; nobody needs to hold its rows."""
+        """A report on what is known about a release; nobody needs to hold its rows.
+
+        `stated` has its title and, if it is not of today, its date; `digests` are those of the files beside it.
+        """
         return cls(
-            title=title,
+            title=stated.title or UNTITLED,
             internal=basis.internal,
-            recipient=recipient,
-            date=(date or datetime.date.today()).isoformat(),
+            recipient=stated.recipient,
+            stated={name: given for name, given in stated.to_plain().items() if name in _STATED},
+            certificate=make_certificate(basis, stated, evaluation, digests),
+            date=stated.day.isoformat(),
             n_rows=basis.audit.n_rows,
             n_suppressed=basis.withheld.n_suppressed,
             n_made_up=basis.withheld.n_dummies,
             form=basis.form,
             form_sentence=_FORMS[basis.form] if basis.unit is None else _describe_rows(basis.form, basis.unit.noun),
             adversary=basis.adversary,
-            adversary_sentence=ADVERSARIES[basis.adversary],
+            adversary_sentence=basis.wording.describe_adversary(),
             promises=tuple(
-                {"text": str(promise), "sentence": promise.sentence(basis.form, basis.unit)}
-                for promise in basis.promises
+                {"text": str(promise), "sentence": promise.sentence(basis.wording)} for promise in basis.promises
             ),
             persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             unit=None if basis.unit is None else basis.unit.noun,
@@ -203,7 +214,7 @@ class Report:
             with_rules=list_ruled(basis),
             numbers=basis.numbers,
             against_rows=_compare_with_rows(basis, evaluation),
-            cautions=_cautions(basis),
+            cautions=list_cautions(basis),
             audit=basis.audit.to_plain(),
             beliefs=tuple(belief_table(basis, index) for index in basis.seen),
             sizes=size_lines(basis.crowds, basis.form),
@@ -212,7 +223,7 @@ class Report:
             bound_sentence=basis.bound_sentence,
             ends_sentence=basis.ends_sentence,
             left_out=(
-                *_list_withheld(basis, evaluation),
+                *list_withheld(basis, evaluation),
                 *basis.left_out,
                 *(evaluation.left_out if evaluation else ()),
             ),
@@ -247,7 +258,9 @@ class Report:
         return to_html(self)
 
 
+_STATED = ("purpose", "legal_basis", "review_date", "contact", "population")
 _LEFT_OUT_IF_EMPTY = (
+    "stated",
     "persons",
     "unit",
     "known",
@@ -274,7 +287,7 @@ def _compare_with_rows(basis: Basis, evaluation: Evaluation | None) -> str | Non
 _FORMS = {
     "grouped": "Records were put into groups; all records of a group show the same generalised quasi-identifiers. "
     "Sensitive values are unchanged, and rows are in random order.",
-    "matched": "Every row has generalised quasi-identifiers of its own and fits several people. Sensitive values are "
+    "matched": "Every row has generalised its own quasi-identifiers and fits several people. Sensitive values are "
     "unchanged, and rows are in random order.",
     "bucketized": "Quasi-identifiers and sensitive values are published exactly, in two tables that share only a "
     "bucket number.",
@@ -285,52 +298,6 @@ _FORMS = {
 
 def _describe_rows(form: str, noun: str) -> str:
     return f"{_FORMS[form]} A {noun} may have several rows."
-
-
-def _cautions(basis: Basis) -> tuple[str, ...]:
-    several: tuple[str, ...] = ()
-    if basis.unit is not None and basis.unit.known == "one row":
-        several = (
-            f"An attacker who knows several rows of a {basis.unit.noun} that lie in different groups (an age at two "
-            "visits) can combine them and infer more.",
-        )
-    columns = list(dict.fromkeys(quoted(promise.column) for promise in basis.promises if promise.column is not None))
-    about = (
-        f"It limits what can be learned about a person's {' and '.join(columns)}."
-        if columns
-        else "It does not limit what can be learned about a person's sensitive values."
-    )
-    alone = "The promise is about this release alone. A second release of overlapping data can break both."
-    return (
-        alone if basis.series is None else f"{MODE_SENTENCES[basis.series]} Releases outside of it can break both.",
-        "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
-        "the table, can infer more.",
-        *several,
-        f"{about} It does not hide that a person is in the table.",
-        "What is true of whole groups (smokers fall ill more often) can still be learned: the data are for that.",
-    )
-
-
-_SCORES_KEPT = (
-    "Figures that are scored on the original (results of attacks, errors of queries, predictions) are not published: "
-    "they could reveal more about people than the release does."
-)
-_LEVELS_KEPT = "How sure an attacker can be of each value is not published: it depends on more than the release shows."
-
-
-def _list_withheld(basis: Basis, evaluation: Evaluation | None) -> list[str]:
-    """What a published report does not say, and why."""
-    if basis.internal:
-        return []
-    said = [] if evaluation is not None else [_SCORES_KEPT]
-    said += [] if basis.seen or not basis.domains.sensitive else [_LEVELS_KEPT]
-    unstated = [quoted(domain.name) for domain in basis.domains.quasi if domain.name not in basis.loss_by_column]
-    if unstated:
-        said.append(
-            f"The loss of {', '.join(unstated)} is not published: it is measured against values of the original that "
-            "the release does not show."
-        )
-    return said
 
 
 def _column_lines(basis: Basis) -> list[ColumnLine]:

@@ -6,7 +6,7 @@ their own, the same in every report, so that they say nothing about any table.
 With rules they are drawn from the release, and people who contradict a rule (a retired man of 42 with childbirth) are
 left out. Drawn people follow from the release and the rules alone, as any reader with the rules could make them; no
 method runs. Every quasi-identifier is shuffled
-(over groups, where there are groups) or drawn by itself, so that values and cells stand together that did not before.
+(over groups, where there are groups) or drawn by itself, so that values and cells are together that did not before.
 Then
 
     Grouped, Matched   before is drawn from the cells of after
@@ -14,7 +14,7 @@ Then
     Perturbed          after is before, redrawn by the published matrix
 
 Chance may put a real person together again. Rows that the release shows exactly so are left out, and so are rows with a
-value that only one published row has: whatever stands beside it would be said of one person.
+value that only one published row has: whatever is beside it would be said of one person.
 """
 
 from __future__ import annotations

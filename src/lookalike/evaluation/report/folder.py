@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lookalike.data.parameters import number_text
+from lookalike.data.statement import UNTITLED, Statement
+from lookalike.data.wording import Wording
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, state_promise
 from lookalike.files.releases.private import Private, check_private, private_beside
@@ -38,14 +39,20 @@ def wants_full_report(report: str | None, *, scores: bool) -> bool:
     return report == FULL
 
 
-def describe_release(made: Made, title: str, *, safe_csv: bool = False, series: str | None = None) -> Manifest:
+def describe_release(made: Made, stated: Statement, *, safe_csv: bool = False, series: str | None = None) -> Manifest:
     persons = state_persons(made.recipe)
+    wording = Wording(
+        form=made.form,
+        adversary=made.adversary,
+        known=tuple(domain.name for domain in made.domains.quasi),
+        unit=None if persons is None else persons.counted,
+    )
     return Manifest(
-        title=title,
-        promises=tuple(state_promise(promise, made.form, persons) for promise in made.promises),
+        title=stated.title or UNTITLED,
+        promises=tuple(state_promise(promise, wording) for promise in made.promises),
         algorithm=str(made.algorithm),
         adversary=made.adversary,
-        created=datetime.date.today(),
+        created=stated.day,
         safe_csv=safe_csv,
         series=series,
         persons=persons,

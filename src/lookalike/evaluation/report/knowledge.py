@@ -1,4 +1,4 @@
-"""Common knowledge in the owner's report: each promise without rules and against somebody who uses them."""
+"""Common knowledge in the owner's report: each promise without rules and against someone who uses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RuledLine:
     """Whether the attacker also knows who is in each group."""
     asked: str
     without: str
-    """What the release reaches against somebody who uses no rules."""
+    """What the release reaches against someone who uses no rules."""
     reached: str
     n_broken: int | None
     """Persons for whom the promise does not hold; None: not decided."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,15 @@ from lookalike.evaluation.evaluate import SELECTIVITIES, bound_names
 from lookalike.evaluation.plain import json_text
 from lookalike.evaluation.report.basis import Basis, BeliefTable
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
+from lookalike.evaluation.report.short_lists import clip
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.metric import title_metric
 
 if TYPE_CHECKING:
     from lookalike.evaluation.report.contents import Report
+    from lookalike.files.releases.describe import Manifest
+    from lookalike.files.releases.write import NewRelease
 
 
 def to_html(report: Report) -> str:
@@ -55,6 +58,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": _shorten_figure,
     "reached": _shorten,
+    "shorten": clip,
     "clip": lambda text, most=None: text,  # Where the studio shortens, the report does not.
     "loss_name": lambda name, unit=None: title_metric(METRICS[name], unit) if name in METRICS else name,
 }
@@ -79,7 +83,9 @@ def _template() -> jinja2.Template:
     return environment_of(_REPORTS).get_template("report.html")
 
 
-AUDIT, REPORT_PAGE, REPORT = "audit.json", "report.html", "report.json"
+AUDIT, REPORT_PAGE, REPORT, PAPER = "audit.json", "report.html", "report.json", "report.pdf"
+REPORTS = (REPORT_PAGE, REPORT)
+"""What a report is written as, on paper or not."""
 
 
 def audit_json(basis: Basis) -> bytes:
@@ -92,11 +98,28 @@ def report_documents(report: Report, pdf: bool | None = False) -> dict[str, byte
     documents = {REPORT_PAGE: report.page.encode(), REPORT: _as_json(report.to_plain())}
     if pdf or (pdf is None and find_browser() is not None):
         try:
-            documents["report.pdf"] = to_pdf(report.page)
+            documents[PAPER] = to_pdf(report.page)
         except MissingPart:
             if pdf:
                 raise
     return documents
+
+
+def add_reports(
+    out: NewRelease, manifest: Manifest, report_of: Callable[[Mapping[str, str]], Report], pdf: bool | None
+) -> list[str]:
+    """Describe a release folder and add its report, which has the digests of all other files; returns all files."""
+    wants_paper = pdf or (pdf is None and find_browser() is not None)
+    for with_paper in (True, False) if wants_paper else (False,):
+        digests = out.describe(manifest, (*REPORTS, PAPER) if with_paper else REPORTS)
+        try:
+            out.add(report_documents(report_of(digests), with_paper))
+        except MissingPart:
+            if pdf or not with_paper:
+                raise
+            continue
+        break
+    return out.names
 
 
 def _as_json(plain: Any) -> bytes:
@@ -113,6 +136,7 @@ def draw_pictures(report: Report) -> dict[str, str]:
             f"beliefs-{place}": _beliefs(table, report.unit) if table.lines else None
             for place, table in enumerate(report.beliefs)
         },
+        "risks": _risks(report),
         "sizes": _sizes(report) if report.sizes else None,
         "attacks": _attacks(report) if any(line.honest is not None for line in report.attacks) else None,
         "losses": _losses(report) if any(line.loss for line in report.columns) else None,
@@ -123,11 +147,27 @@ def draw_pictures(report: Report) -> dict[str, str]:
     return {name: "" if chart is None else charts.svg(chart) for name, chart in drawn.items()}
 
 
+def _risks(report: Report) -> charts.Chart | None:
+    """The highest chance before and after, question by question."""
+    rows = [
+        {
+            "question": line.what if line.column is None else f"guessing {clip(line.column)}",
+            "before": line.before.highest,
+            "after": line.after.highest if line.after.highest is not None else line.promised,
+        }
+        for line in report.certificate.risks[:5]
+    ]
+    if all(row["after"] is None for row in rows):
+        return None
+    before = "before" if report.internal else "unchanged table, at most"
+    return charts.spans(rows, "question", {"before": before, "after": "after"}, width=230)
+
+
 def _beliefs(table: BeliefTable, unit: str | None) -> charts.Chart:
-    """Share, highest belief and ceiling of each value."""
+    """Share, highest certainty and ceiling of each value."""
     rows = [asdict(line) for line in table.lines]
     share = "share in the table" if unit is None else f"share of {unit}s who have it"
-    marks = {"share": share, "belief": "highest belief", "ceiling": "ceiling of the promise"}
+    marks = {"share": share, "belief": "highest certainty", "ceiling": "ceiling of the promise"}
     return charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE)
 
 
@@ -148,7 +188,7 @@ def _sizes(report: Report) -> charts.Chart:
 
 
 def _attacks(report: Report) -> charts.Chart:
-    """Right guesses against honest guesses."""
+    """Right guesses against baselines."""
     rows = [
         {"attack": line.attack, "right": line.right, "honest": line.honest}
         for line in report.attacks
@@ -159,7 +199,7 @@ def _attacks(report: Report) -> charts.Chart:
 
 
 def _answers(report: Report) -> charts.Chart:
-    """How many queries are answered how nearly."""
+    """How many queries are answered how accurately."""
     rows = [
         {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
         for line in report.answers
@@ -180,7 +220,7 @@ def _before_after(report: Report) -> dict[str, charts.Chart | None]:
 
 
 def _tradeoff(around: Tradeoff) -> charts.Chart:
-    """Loss against belief for the promise and those around it."""
+    """Loss against certainty for the promise and those around it."""
     rows = [
         {
             "promise": one.promise,

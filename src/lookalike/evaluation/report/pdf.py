@@ -1,6 +1,6 @@
 """The report on paper: printed to PDF by a browser that is there already.
 
-The browser gets a folder of its own that is removed, no network (every name leads nowhere), and no header or footer, so
+The browser gets its own folder that is removed, no network (every name leads nowhere), and no header or footer, so
 that no path is printed. LOOKALIKE_BROWSER names another browser; empty, it says that none is to be used.
 """
 

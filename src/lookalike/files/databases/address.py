@@ -3,7 +3,7 @@
     postgresql://user@host:5432/database?table=schema.name
     sqlite:///file.db?table=name          four slashes where the path begins at the root
     duckdb:///file.duckdb?table=name
-    env:NAME, env:NAME?table=name         the URL, or its beginning, stands in the environment variable NAME
+    env:NAME, env:NAME?table=name         the URL, or its beginning, is in the environment variable NAME
 
 A URL with a password is refused unless it comes from the environment: on a command line every user of the machine
 can see it, and in a script or a notebook it is kept. An `Address` shows neither user nor host nor password.
@@ -27,7 +27,7 @@ _NAME = re.compile(rf"(?:{_PART}\.)?{_PART}")
 
 @dataclass(frozen=True)
 class TableName:
-    """A table, and the schema it lies in if that was said. Taken letter by letter: capitals count."""
+    """A table, and the schema it is in if that was said. Taken letter by letter: capitals count."""
 
     name: str
     schema: str | None = None

@@ -40,7 +40,7 @@ _TROUBLES = (
     ("depend on it", "has views or other objects that need the table to be replaced. Remove those first"),
     ("already exists", "has a table of that name by now. Name another, or replace it (--overwrite)"),
     ("not a database|not a valid duckdb", "does not recognise the file as one of its own. Check the path"),
-    ("invalid byte sequence", "cannot keep a character of a value or a name (NUL?). Mend it in the original"),
+    ("invalid byte sequence", "cannot keep a character of a value or a name (NUL?). Fix it in the original"),
     ("no space left|is full", "has no space left. Make room, then try again"),
     ("unable to open", "cannot open the file. Check the path and who may read it"),
 )
@@ -59,7 +59,7 @@ class Connection:
             cursor.execute(sql)
 
     def ask(self, sql: str, values: Sequence[str] = (), known_as: Mapping[str, str] | None = None) -> pl.DataFrame:
-        """The rows of a query, taken over batch by batch; values stand in it as $1, $2 ...
+        """The rows of a query, taken over batch by batch; values are in it as $1, $2 ...
 
         `known_as` has the names of columns that people know, for messages.
         """

@@ -72,7 +72,7 @@ def check_database(url: str, *, overwrite: bool) -> None:
 
 
 def database_frames(release: Release) -> dict[str, pl.DataFrame]:
-    """The published tables as they stand in a database."""
+    """The published tables as they are in a database."""
     return {table.name: _frame(*lay_out_table(table)) for table in release.tables()}
 
 

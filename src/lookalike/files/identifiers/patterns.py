@@ -1,7 +1,7 @@
 """Texts that point to one person or one device: e-mail and street addresses, phone numbers, IBANs, cards and the like.
 
 Each kind has a pattern and, where the numbers have one, a check: the sum of digits of an IBAN (ISO 7064), of a payment
-card (Luhn), of national numbers with a check of their own. A pattern without a check must have a form that little else
+card (Luhn), of national numbers with their own check. A pattern without a check must have a form that little else
 has: a phone number begins with + or 00 or an area code in brackets, or is grouped as phone numbers are; a social
 security number is grouped 3-2-4 and in the ranges that were given out. So diagnosis codes, product numbers, zip codes,
 dates, versions such as 1.2.3 and plain whole numbers are none of these.
@@ -185,7 +185,7 @@ def is_codice_fiscale(text: str) -> bool:
 
 
 _EDGE, _END = r"(?:^|[^0-9A-Za-z+._/-])", r"(?:[^0-9A-Za-z_]|$)"
-"""What may stand before and after a number, so that it is no part of a longer one."""
+"""What may be before and after a number, so that it is no part of a longer one."""
 
 _STREETS = (
     r"(?i:\d{1,6}[a-z]?,? (?:[\w.'-]+ ){1,5}(?:st|street|ave?|avenue|rd|road|blvd|boulevard|ln|lane|dr|drive|way|ct"

@@ -1,9 +1,9 @@
 """The domains of a release's columns, worked out from the release alone.
 
-An auditor reads a release over the domains of the original; whoever has only the release does not know them. What a
+An auditor reads a release over the domains of the original; anyone who has only the release does not know them. What a
 cell may hide is then what the release itself makes possible:
 
-    exact       the values that stand in the column (of a redrawn one, those of its matrix)
+    exact       the values that are in the column (of a redrawn one, those of its matrix)
     range       every whole number or day between the least and the greatest end; fractions on a grid as fine as the
                 ends are written
     span        the declared order; without one, the values at the ends

@@ -179,7 +179,7 @@ _DTYPES: dict[ValueType, Any] = {
 
 
 def dtype_of(field: Field) -> Any:
-    """How a column stands in Parquet."""
+    """How a column is in Parquet."""
     value = _DTYPES[field.type]
     if field.encoding is Encoding.SET:
         return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
@@ -428,7 +428,7 @@ def _one_end(index: DomainIndex, sign: str, end: str, missing: bool) -> Holding:
 
 
 def _tokens(text: str) -> list[str]:
-    """What stands between the bars, still escaped."""
+    """What is between the bars, still escaped."""
     tokens = _MEMBER.findall(text) if "\\" in text else text.split("|")
     if "|".join(tokens) != text or "" in tokens:
         raise ValueError(text)

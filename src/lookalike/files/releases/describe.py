@@ -16,7 +16,6 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -25,10 +24,12 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domain, Domains
 from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Randomizer, Release
-from lookalike.data.schema import Attribute, Schema, ValueType
-from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
+from lookalike.data.series_modes import STATED_MODES
+from lookalike.data.statement import LONGEST_TITLE
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
-from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
+from lookalike.data.wording import Wording
+from lookalike.errors import DataError, explain_damage, unread_format
 from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape, range_pattern
 from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path, safe_name
 from lookalike.untrusted import load_json
@@ -83,27 +84,7 @@ DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
 """What a folder of these formats may hold besides its tables and what describes them."""
 REWRITTEN = (AUDIT, "report.html", "report.json")
 """Those that an audit writes again and compares, where it has their words."""
-LONGEST_TITLE = 200
-"""Of a title and of a recipient: what a reader of the verdict can take in, and no table fits into."""
 Tables = Mapping[str, tuple[Field, ...]]
-
-
-def title_problem(title: str) -> str | None:
-    """Why a text cannot be the title of a release or the name of its recipient."""
-    if len(title) > LONGEST_TITLE:
-        return f"it has {len(title):,} characters, and at most {LONGEST_TITLE} are allowed"
-    if any(unicodedata.category(letter) in ("Cc", "Cn", "Co", "Zl", "Zp") for letter in title):
-        return "it has line breaks or control characters"
-    return None
-
-
-def check_titles(**titles: str | None) -> None:
-    """RecipeError unless each text, by what it is, can stand in a release."""
-    for name, title in titles.items():
-        if title is not None and not isinstance(title, str):
-            raise RecipeError(f"The {name} is a text, not of type {type(title).__name__}.")
-        if title is not None and (problem := title_problem(title)) is not None:
-            raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
 
 
 def quote_text(text: str) -> str:
@@ -125,10 +106,9 @@ class StatedPromise:
     column: str | None = None
 
 
-def state_promise(promise: Promise, form: str, persons: StatedPersons | None = None) -> StatedPromise:
-    """A promise as every release of this form states it; `persons`: whose rows it has, where that is said."""
-    unit = None if persons is None else persons.counted
-    return StatedPromise(str(promise.model), promise.sentence(form, unit), promise.column)
+def state_promise(promise: Promise, wording: Wording) -> StatedPromise:
+    """A promise as a release states it."""
+    return StatedPromise(str(promise.model), promise.sentence(wording), promise.column)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +126,7 @@ class Manifest:
     safe_csv: bool = False
     """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
     series: str | None = None
-    """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
+    """How it was held against other releases of the same people: one of `STATED_MODES`; None: not at all."""
     persons: StatedPersons | None = None
     """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
     held_out: str | None = None
@@ -169,6 +149,17 @@ class PublishedManifest(Manifest):
     files: tuple[str, ...]
     parts: Parts = field(default_factory=dict)
     """By table, in their order; empty for a release of single files."""
+
+    @property
+    def wording(self) -> Wording:
+        """Who its promises are about, and against whom they hold."""
+        fields = (field for listed in self.tables.values() for field in listed)
+        return Wording(
+            form=self.form,
+            adversary=self.adversary,
+            known=tuple(field.name for field in fields if field.role == Role.QUASI),
+            unit=None if self.persons is None else self.persons.counted,
+        )
 
     @property
     def is_old(self) -> bool:
@@ -409,7 +400,7 @@ def _check_encodings(format: int, used: set[Encoding]) -> None:
 
 def _series_of(block: Mapping[str, Any]) -> str | None:
     mode = block.get("series")
-    if mode is not None and mode not in MODE_SENTENCES:
+    if mode is not None and mode not in STATED_MODES:
         raise ValueError("a series of an unknown mode")
     return None if mode is None else str(mode)
 

@@ -60,7 +60,7 @@ _PLAIN = {
     "number": re.compile(rf"({_NUMBER})\s*(?:[{_DASHES}]|\.\.\.?|\bto\b)\s*({_NUMBER})", re.IGNORECASE),
     "date": re.compile(rf"({_DATE})\s*(?:[/{_DASHES}]|\.\.\.?|\bto\b)\s*({_DATE})", re.IGNORECASE),
 }
-# Between brackets the ends may also stand apart by a comma; outside, a comma would rather make a list.
+# Between brackets the ends may also are apart by a comma; outside, a comma would rather make a list.
 _WITHIN = {
     "number": re.compile(rf"({_NUMBER})\s*[,;:]\s*({_NUMBER})", re.IGNORECASE),
     "date": re.compile(rf"({_DATE})\s*[,;]\s*({_DATE})", re.IGNORECASE),
@@ -197,7 +197,7 @@ def _set(index: DomainIndex, text: str) -> Holding | None:
 
 
 def _parse_members(index: DomainIndex, text: str) -> list[list[int]] | None:
-    """The codes of each member of a set, as they stand there."""
+    """The codes of each member of a set, as they are there."""
     enclosed = text[:1] + text[-1:] in ("{}", "[]", "()")
     inner = text[1:-1] if enclosed else text
     for separator in ("|", ";", ","):

@@ -3,8 +3,8 @@
     write_part    anywhere, any number of times, at the same time: a small release becomes files beside the folder
     complete      once, at the end: the files move into the folder, and everything around the tables is written
 
-Whoever completes the folder never holds a row. A part may be written twice (a task that is retried, or run on two
-machines at once): every attempt writes under a name of its own, and its files are then named by what is in them, so
+Anyone who completes the folder never holds a row. A part may be written twice (a task that is retried, or run on two
+machines at once): every attempt writes under its own name, and its files are then named by what is in them, so
 attempts that say the same replace each other and attempts that differ never do. Attempts lie beside the folder, not
 in it: one that comes too late cannot add to a release.
 """
@@ -61,7 +61,7 @@ def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart
     """Write one part of the release that `folder` will hold; what was written, and the part as it reads back.
 
     CSV and Parquet are read as a receiver would read them and held against the release in every cell. The folder need
-    not be there, but what it lies in must.
+    not be there, but what it is in must.
     """
     if release.n_rows == 0:
         raise DataError(f"Part {number} has no rows. Leave it out.")
@@ -99,7 +99,7 @@ def complete(out: NewRelease, parts: Sequence[WrittenPart], bare: Release) -> No
     """Move the files of all parts into the folder, and let it know them.
 
     `bare` has no rows: it tells form, domains, matrices and what was withheld from the whole. Files of attempts that
-    are not among the parts are removed. Parts stand in the order of their digests, which tells nothing that the files
+    are not among the parts are removed. Parts are in the order of their digests, which tells nothing that the files
     do not, so neither the order of the work nor that of the original's records shows.
     """
     if not parts:
@@ -135,7 +135,7 @@ def _attempts(folder: Path) -> Path:
 
 
 PartsOfRows = Mapping[str, NDArray[np.int64]]
-"""By published table, the number of the part that each row lies in."""
+"""By published table, the number of the part that each row is in."""
 
 
 def mix_parts(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:

@@ -44,13 +44,13 @@ It belongs to the release of the same name.
 _README_REPORT = """
 report.html, report.json, report.pdf and audit.json say all that is known about the release: also what attacks guess
 right, errors of queries, predictions and other figures that were scored on the original. Together with the release such
-figures can reveal a person's values. The release folder has a report and an audit of its own, which may be handed over.
+figures can reveal a person's values. The release folder has a report and its own audit, which may be handed over.
 """
 PEOPLE = ("people.parquet", "people.key")
 _README_PEOPLE = """
 people.parquet says which person, by a digest under the key in people.key, is in which group. A later release of the
 same people needs it to be held against this one (lookalike publish --after). Both together undo the release for
-somebody who can guess identifiers.
+someone who can guess identifiers.
 """
 _README_LINKAGE = """
 linkage.parquet undoes the release: it says which record of the original became which row. graph.parquet says which
@@ -173,7 +173,7 @@ def read_graph(folder: Path) -> MatchGraph:
 
 
 def is_private_folder(folder: Path) -> bool:
-    """Whether a folder has the mark of what lies beside a release and is never handed over."""
+    """Whether a folder has the mark of what is beside a release and is never handed over."""
     return _read_mark(Path(folder), "private") is not None
 
 
@@ -225,7 +225,7 @@ def _plain_table(table: Table) -> pl.DataFrame:
 
 def _read_frame(folder: Path, path: Path) -> pl.DataFrame:
     if not Path(folder).is_dir():
-        raise DataError(f"There is no folder {folder}. Name the PRIVATE folder that lies beside the release.")
+        raise DataError(f"There is no folder {folder}. Name the PRIVATE folder that is beside the release.")
     # What a later version wrote in another way is refused; a folder that lost its mark is read as it is.
     found = _read_mark(Path(folder), "private")
     if found not in (None, _FORMAT):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.carried_columns import state_carried
 from lookalike.data.coarsening import Coarsening
 from lookalike.data.person_settings import ONE
 from lookalike.data.release import Grouped, Matched, Release, has_open_ends
-from lookalike.data.schema import Schema
-from lookalike.data.series_modes import MODE_SENTENCES
+from lookalike.data.schema import Role, Schema
+from lookalike.data.series_modes import describe_mode
+from lookalike.data.wording import Wording
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.identifiers.values import state_kept
@@ -39,12 +39,12 @@ SELECT * FROM read_parquet('sat.parquet{parts}') AS published({sat});
 CREATE OR REPLACE TEMP VIEW bucket_sizes AS
 SELECT {bucket}, COUNT(*) AS {size} FROM sat GROUP BY {bucket};
 
-CREATE OR REPLACE TEMP VIEW beliefs AS
+CREATE OR REPLACE TEMP VIEW probabilities AS
 SELECT {values}, CAST(COUNT(*) AS DOUBLE) / ANY_VALUE({size}) AS {probability}
 FROM sat JOIN bucket_sizes USING ({bucket}) GROUP BY {values};
 
 CREATE OR REPLACE TEMP VIEW joined AS
-SELECT * FROM qit JOIN beliefs USING ({bucket});
+SELECT * FROM qit JOIN probabilities USING ({bucket});
 """
 
 
@@ -81,7 +81,7 @@ _LINKED_SENTENCES = (
 )
 _FORM_SENTENCES = {
     "grouped": f"{_ONE_ROW_EACH} People of a group share the same generalised columns.",
-    "matched": f"{_ONE_ROW_EACH} Every row has generalised columns of its own and fits several people.",
+    "matched": f"{_ONE_ROW_EACH} Every row has generalised its own columns and fits several people.",
     "bucketized": (
         "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
         "joined by the bucket number only: within a bucket nobody is told which value belongs to which person. "
@@ -145,10 +145,11 @@ def readme(
         lines += ["", f"  {kept}"]
     if (stated := state_carried(attributes)) is not None:
         lines += ["", f"  {stated}"]
-    against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     if manifest.series is not None:
-        lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
-    lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
+        lines += ["", f"  {describe_mode(manifest.series)}"]
+    known = [field.name for fields in tables.values() for field in fields if field.role == Role.QUASI]
+    whom = Wording(adversary=manifest.adversary, known=known).describe_adversary()
+    lines += ["", f"  This holds against someone who {whom}.", f"  Made with: {manifest.algorithm}", ""]
     excluded = _NOT_PROMISED if manifest.series is None else _NOT_PROMISED_OF_SERIES
     lines += ["What is not promised", "", *excluded, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
     for name in sorted({name.partition("/")[0] for name in files}):
@@ -230,20 +231,20 @@ _IN_A_SPREADSHEET = [
 ]
 
 _NOT_PROMISED = [
-    "  It is not promised that somebody who knows more than is said above learns nothing, that two releases about",
+    "  It is not promised that someone who knows more than is said above learns nothing, that two releases about",
     "  the same people can be given to the same reader, or that general facts (such as a disease being frequent in",
     "  a region) cannot be learned. Do not link this table with others to find out about persons.",
 ]
 
 _NOT_PROMISED_OF_SERIES = [
-    "  It is not promised that somebody who knows more than is said above learns nothing, that releases about the same",
+    "  It is not promised that someone who knows more than is said above learns nothing, that releases about the same",
     "  people which were not checked together with this one can be given to the same reader, or that general facts",
     "  (such as a disease being frequent in a region) cannot be learned. Do not link this table with others to find",
     "  out about persons.",
 ]
 
 _HOW_TO_CHECK = [
-    "  Whoever holds the original can check the promise again: lookalike audit ORIGINAL THIS-FOLDER",
+    "  Anyone who holds the original can check the promise again: lookalike audit ORIGINAL THIS-FOLDER",
     "  Everybody can check that the files fit their description: frictionless validate datapackage.json",
 ]
 

@@ -56,7 +56,7 @@ Parts = Mapping[str, tuple[Part, ...]]
 
 
 def part_path(table: str, ending: str, place: int) -> str:
-    """Where a part lies in the release folder.
+    """Where a part is in the release folder.
 
     >>> part_path("release", "csv", 7)
     'release.csv/part-00007.csv'

@@ -51,7 +51,7 @@ from lookalike.files.releases.describe import (
 )
 from lookalike.files.releases.read import ReleaseFolder, read_matrices
 from lookalike.files.releases.readme import VIEWS, readme, views
-from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, safe_frame, table_paths
+from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, digest_of, safe_frame, table_paths
 from lookalike.progress import Progress, silent
 
 README = "README.txt"
@@ -64,7 +64,7 @@ class NewRelease:
     write_tables   the tables, or `add_parts` for those that were written in parts
     check          reads every file back and holds it against the release
     add            documents beside the tables
-    describe       descriptor, schema, README, views: the last step
+    describe       descriptor, schema, README, views; after it come only documents that it was told of
     """
 
     def __init__(self, folder: Path, progress: Progress = silent) -> None:
@@ -74,6 +74,7 @@ class NewRelease:
         self._fields: Tables = {}
         self._parts: Parts = {}
         self._documents: list[str] = []
+        self._to_come: tuple[str, ...] = ()
 
     def write_tables(self, release: Release, *, safe_csv: bool = False) -> None:
         if release.n_rows == 0:
@@ -107,15 +108,19 @@ class NewRelease:
         return opened
 
     def add(self, documents: Mapping[str, bytes]) -> None:
-        file_names(self._release, self._parts, [*self._documents, *documents])
+        file_names(self._release, self._parts, dict.fromkeys((*self._documents, *documents)))
         for name, content in documents.items():
             (self.folder / name).write_bytes(content)
         self._documents += documents
 
-    def describe(self, manifest: Manifest) -> list[str]:
-        """Everything that tells about the tables and documents; returns every file of the folder."""
+    def describe(self, manifest: Manifest, to_come: Iterable[str] = ()) -> dict[str, str]:
+        """Everything that tells about the tables and documents, also those that are `to_come`.
+
+        Returns the digest of every file that is there.
+        """
         release = self._release
-        names = file_names(release, self._parts, self._documents)
+        self._to_come = tuple(to_come)
+        names = self.names
         texts = {
             SCHEMA: public_schema(release.domains).to_yaml(),
             README: readme(release, manifest, self._fields, names, self._parts),
@@ -131,11 +136,19 @@ class NewRelease:
         if isinstance(release, Perturbed):
             _check_same_matrices(release.randomizers, read_matrices(release.domains, written))
         self._progress("write", 1.0)
-        return names
+        return self.digests()
+
+    @property
+    def names(self) -> list[str]:
+        """Every file of the folder, also those that are described before they are written."""
+        return file_names(self._release, self._parts, dict.fromkeys((*self._documents, *self._to_come)))
+
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of every file that is there, by its name."""
+        return digests_of(self.folder, self.names)
 
     def _descriptor(self, manifest: Manifest) -> str:
-        names = file_names(self._release, self._parts, self._documents)
-        return descriptor(self._release, manifest, self._fields, names, self._parts)
+        return descriptor(self._release, manifest, self._fields, self.names, self._parts)
 
 
 @contextmanager
@@ -160,7 +173,13 @@ def write_release(
         out.write_tables(release, safe_csv=manifest.safe_csv)
         out.check(manifest)
         out.add({name: text.encode() for name, text in (documents or {}).items()})
-        return out.describe(manifest)
+        out.describe(manifest)
+        return out.names
+
+
+def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of those of these files that are in the folder, by name."""
+    return {name: digest_of(folder / name) for name in sorted(names) if (folder / name).is_file()}
 
 
 def file_names(release: Release, parts: Parts, documents: Iterable[str]) -> list[str]:
@@ -251,7 +270,7 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 @contextmanager
 def errors_of_the_system() -> Iterator[None]:
-    """Polars tells of a full disk in a text of its own; here it becomes the error that it was."""
+    """Polars tells of a full disk in its own text; here it becomes the error that it was."""
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -127,7 +127,7 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
     if nameless := [str(place) for place, name in enumerate(names, start=1) if not name]:
         raise SchemaError(
             f"{source}: {counted(len(nameless), 'column')} of {len(names)} without a name (place "
-            f"{', '.join(nameless[:10])}). Name every column in the header. If titles stand above the header, remove "
+            f"{', '.join(nameless[:10])}). Name every column in the header. If titles are above the header, remove "
             "them."
         )
     if doubled := [name for name, count in Counter(names).items() if count > 1]:

@@ -161,7 +161,7 @@ def _within_years(column: Column, a_day: int, source: str) -> Column:
     values = column.values
     if len(values) and (values[0] < FIRST_DAY * a_day or values[-1] >= (LAST_DAY + 1) * a_day):
         raise DataError(
-            f"{source}: column {quoted(column.name)} holds dates outside the years 1 to 9999. Mend them or make them "
+            f"{source}: column {quoted(column.name)} holds dates outside the years 1 to 9999. Fix them or make them "
             "missing."
         )
     return column

@@ -30,7 +30,7 @@ def scan_file(path: Path) -> pl.LazyFrame:
 
 
 def _scan(path: Path, *, held: bool) -> pl.LazyFrame:
-    # A file that is mapped into memory ends the process if somebody cuts it off meanwhile.
+    # A file that is mapped into memory ends the process if someone cuts it off meanwhile.
     return pl.scan_parquet(path.read_bytes() if held else path, glob=False, hive_partitioning=False)
 
 

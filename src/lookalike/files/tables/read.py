@@ -110,7 +110,7 @@ def read_table(
     `columns` are read and no others (in the order of the table), except those whose name fits `also` and that can be
     read; `types` are taken instead of guessed; `missing` are texts that mean "nothing" in every column, or such texts
     by column; `date_format` says by column how dates are written ("DD/MM/YYYY", "YYYYMMDD"). `delimiter`,
-    `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed stands in
+    `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed is in
     the table's notes. `sheet` (a name, or a place from 1) is for workbooks; `unpack_limit` is the most bytes that a
     compressed file may unpack to.
 
@@ -220,7 +220,8 @@ def _read_frame(source: Any, asked: Asked) -> Table:
         collected = _safely(picked.collect, failed)
         types = {name: type for name, type in asked.types.items() if name in wanted}
         formats = {name: format for name, format in asked.date_formats.items() if name in wanted}
-        return _polars_table(collected.lazy(), where, replace(asked, types=types, date_formats=formats))
+        table = _polars_table(collected.lazy(), where, replace(asked, types=types, date_formats=formats))
+        return replace(table, header=tuple(names))
     if isinstance(source, pl.DataFrame):
         return _polars_table(source.lazy(), "the data frame", asked)
     if (found := find_columns(source)) is not None:
@@ -268,7 +269,7 @@ def _type_table(names: list[str], series_of: Callable[[str], pl.Series], where: 
             read.append(column)
             notes += [] if asked.is_extra(name) else said
     asked.progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
-    return Table(tuple(read), where, tuple(notes))
+    return Table(tuple(read), where, tuple(notes), tuple(names))
 
 
 def _explain_damage(where: str) -> str:

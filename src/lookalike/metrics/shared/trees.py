@@ -11,7 +11,7 @@ from lookalike.errors import MissingPart
 
 Ints = NDArray[np.int64]
 MOST_ROWS = 20_000
-"""Rows of a side that are learnt from at most."""
+"""Rows of a side that are learned from at most."""
 
 
 def least_leaf(n_rows: int) -> int:

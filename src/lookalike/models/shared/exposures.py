@@ -17,74 +17,11 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.person_settings import Unit
 from lookalike.data.persons import noun_of, total_of
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 
-_READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"
-_READS_ROWS = "Someone who reads the release and knows the quasi-identifiers"
-_READERS = {
-    "matched": (
-        "Someone who knows a person's quasi-identifiers and the rows that the publisher drew that person's row from"
-    ),
-    "perturbed": "Someone who reads the row of a person and knows how often each value occurs in the whole table",
-}
-_EXCEPT = {"matched": "; counting all rows that fit the person can give other figures"}
-
-EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"
-"""What a promise about sizes adds for a release in buckets."""
 EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"
 """Why a perturbed release has no sizes."""
-
-
-def describe_reader(form: str | None, predicate: str, unit: Unit | None = None) -> str:
-    """What holds for the reader whom a promise is about, in a release of that form (None: not decided yet).
-
-    The rows of a matched release are equally likely only among those that the publisher drew from; of a perturbed one
-    a reader finds the row itself, and draws conclusions from its value. `unit`: what is counted in place of rows.
-
-    >>> describe_reader("grouped", "learns nothing")
-    "Someone who reads the release and knows a person's quasi-identifiers learns nothing."
-    >>> describe_reader("grouped", "learns nothing", Unit("household"))
-    'Someone who reads the release and knows the quasi-identifiers of one row of a household learns nothing.'
-    """
-    if unit is not None:
-        return f"{_READS_ROWS} of {unit.known} of a {unit.noun} {predicate}."
-    return f"{_READERS.get(form or '', _READS_ALL)} {predicate}{_EXCEPT.get(form or '', '')}."
-
-
-def describe_hiding(k: int, form: str | None, unit: Unit | None = None) -> str:
-    """What it means to be one of k in a release of that form."""
-    chance = f"(1 chance in {k} at most)"
-    if unit is not None:
-        owners = f"at least {counted(k, f'different {unit.noun}')}"
-        if unit.known == "all rows":
-            return f"cannot tell which of {owners} it is {chance}"
-        # No chance is named: whoever has most rows of a group is likeliest behind a row picked from it.
-        if form == "bucketized":
-            return f"finds a bucket with sensitive values of {owners} that the release does not tell apart"
-        return f"finds a group of {owners} that the release does not tell apart"
-    if form == "grouped":
-        return f"cannot tell that person's row from at least {counted(k - 1, 'other')} {chance}"
-    if form == "matched":
-        return f"cannot tell that row from at least {counted(k - 1, 'other')} {chance}"
-    return f"cannot tell which of at least {counted(k, 'record')} holds that person's sensitive values {chance}"
-
-
-def describe_share(unit: Unit | None) -> str:
-    """How frequent a value is, in a sentence.
-
-    >>> describe_share(None), describe_share(Unit())
-    ('its share in the whole table', 'the share of persons in the whole table who have it')
-    """
-    if unit is None:
-        return "its share in the whole table"
-    return f"the share of {unit.noun}s in the whole table who have it"
-
-
-def column_text(column: str | None) -> str:
-    """The column in a sentence."""
-    return "the sensitive column" if column is None else quoted(column)
 
 
 def sensitive_column(model: PrivacyModel, column: Domain | None) -> Domain:
@@ -109,16 +46,6 @@ def codes_of(model: PrivacyModel, names: Iterable[str], column: Domain) -> list[
 def find_designated(model: PrivacyModel, names: Sequence[str] | None, column: Domain) -> list[int]:
     """The codes that a model speaks of: those named, or all."""
     return list(range(column.n_codes)) if names is None else codes_of(model, names, column)
-
-
-def any_value(names: Sequence[str] | None) -> str:
-    """
-    >>> any_value(None), any_value(["HIV", "flu"])
-    ('any value', 'any of the 2 designated values')
-    """
-    if names is None:
-        return "any value"
-    return "the designated value" if len(names) == 1 else f"any of the {len(names)} designated values"
 
 
 def find_shares(prior: NDArray[np.int64]) -> list[Fraction]:
@@ -160,19 +87,19 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Extremes:
-    """The highest or lowest belief in each value, and a unit where it is met (-1: there is no unit)."""
+    """The highest or lowest certainty in each value, and a unit where it is met (-1: there is no unit)."""
 
     beliefs: tuple[Fraction, ...]
     units: tuple[int, ...]
 
 
 def highest_beliefs(exposure: Exposure) -> Extremes:
-    """Values that no unit holds have a highest belief of 0."""
+    """Values that no unit holds have a highest certainty of 0."""
     return _extremes(exposure, _decisive(exposure, highest=True))
 
 
 def lowest_beliefs(exposure: Exposure) -> Extremes:
-    """A value that some unit lacks has a lowest belief of 0 (and unit -1: `unit_lacking` finds one)."""
+    """A value that some unit lacks has a lowest certainty of 0 (and unit -1: `unit_lacking` finds one)."""
     entries = _decisive(exposure, highest=False)
     held = np.bincount(exposure.values, minlength=len(exposure.prior))
     entries[held < exposure.n_units] = -1

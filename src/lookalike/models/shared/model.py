@@ -147,7 +147,7 @@ def read_promise(text: str, models: Models) -> Promise:
             if not column:
                 raise RecipeError(f"{quoted(text)} names no column before the equals sign. Write COLUMN={model}.")
             return Promise(model, column)
-    # Nothing fits: complain about what stands where a model should.
+    # Nothing fits: complain about what is where a model should.
     if said := explain_spelling(text, models):
         raise RecipeError(said)
     before, _, last = text.partition(":")[0].rpartition("=")

@@ -1,4 +1,4 @@
-"""What somebody may have meant who writes a promise in another way than lookalike does.
+"""What someone may have meant who writes a promise in another way than lookalike does.
 
     k=5   k:5   k5   5-anonymity   kanonymity:5   K-Anonymity:5   k-anonymity(k=5)   ->  k-anonymity:5
     k-anonymity:5,l-diversity:3                                                      ->  two promises
@@ -114,7 +114,7 @@ def _fold(word: str) -> str:
 
 
 def _spell_promise(piece: str, names: Mapping[str, str], models: Models) -> str | None:
-    """One promise as lookalike writes it; a column may stand before it."""
+    """One promise as lookalike writes it; a column may be before it."""
     for place in (0, *(match.end() for match in re.finditer("[=:]", piece))):
         column = piece[: max(place - 1, 0)].strip()
         if place and not column:

@@ -59,7 +59,7 @@ class Fragments(Protocol):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """About how many records each part has, for whoever plans the work; empty if that is not known."""
+        """About how many records each part has, for anyone who plans the work; empty if that is not known."""
 
     @property
     def is_ranked(self) -> bool:

@@ -239,7 +239,7 @@ class SparkBackend:
         """With the rank of each record in its stratum.
 
         A stratum may have most of the rows, so it is sorted in bins of neighbouring keys; how many rows of a stratum
-        stand in the bins before is counted first.
+        are in the bins before is counted first.
         """
         from pyspark.sql import Window
         from pyspark.sql import functions as F
@@ -277,9 +277,9 @@ class SparkBackend:
 
 
 def _slots(fragments: Fragments) -> NDArray[np.int32]:
-    """For each part a number that Spark's hash puts into a partition of its own, the largest part into the first.
+    """For each part a number that Spark's hash puts into its own partition, the largest part into the first.
 
-    By its own number a part would share a partition with others, chosen by chance, and the others would wait for it.
+    By its own number per part would share a partition with others, chosen by chance, and the others would wait for it.
     Tasks are started in the order of partitions, so the largest are not the last. Should Spark hash differently one
     day, work is spread less evenly, and nothing else.
     """

@@ -2,7 +2,8 @@
 
 What spark-submit, a notebook, SPARK_REMOTE, SPARK_CONF_DIR or the caller set is respected. Where nobody names a master,
 Spark runs on this machine alone, bound to loopback, so that no table is offered to the network. A session that is made
-here keeps its log to itself, since Java's log could quote records; whoever sets `spark.log.level` gets it on standard
+here keeps its log to itself, since Java's log could quote records; anyone who sets `spark.log.level` gets it on
+standard
 error. Whatever is missing is said before Java starts, or instead of its stack trace; a Java that is missing or too old
 is found by one `java -version`, a tenth of a second, of the Java that Spark would start.
 """
@@ -58,7 +59,7 @@ def session(options: Mapping[str, str] | None = None) -> SparkSession:
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Settings that stand in the surroundings: spark-defaults.conf, then PYSPARK_SUBMIT_ARGS, which wins."""
+    """Settings that are in the surroundings: spark-defaults.conf, then PYSPARK_SUBMIT_ARGS, which wins."""
     found: dict[str, str] = {}
     folder = environment.get("SPARK_CONF_DIR")
     if folder is None and (home := environment.get("SPARK_HOME")):
@@ -119,7 +120,7 @@ def _connect(remote: str, options: Mapping[str, str]) -> SparkSession:
 
     address = _address(remote, "sc", _CONNECT_PORT)
     if address is None:
-        raise RecipeError("A Spark Connect server is written as sc://host:port. Mend spark.remote or SPARK_REMOTE.")
+        raise RecipeError("A Spark Connect server is written as sc://host:port. Fix spark.remote or SPARK_REMOTE.")
     if find_spec("grpc") is None:
         raise MissingPart(f"Spark Connect {_NEEDS_MORE}")
     _require_answer([address])
@@ -204,12 +205,12 @@ def _standalone_masters(master: str) -> list[tuple[str, int]]:
     urls = [f"spark://{address}" for address in master.removeprefix("spark://").split(",")]
     found = [_address(url, "spark", _STANDALONE_PORT) for url in urls]
     if None in found:
-        raise RecipeError("A standalone cluster is written as spark://host:port. Mend spark.master.")
+        raise RecipeError("A standalone cluster is written as spark://host:port. Fix spark.master.")
     return [address for address in found if address is not None]
 
 
 def _require_answer(addresses: list[tuple[str, int]]) -> None:
-    """Somebody takes the call at one of these addresses. Spark itself would try for a minute, or ten."""
+    """Someone takes the call at one of these addresses. Spark itself would try for a minute, or ten."""
     if any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
         return
     for address in addresses:
@@ -217,7 +218,7 @@ def _require_answer(addresses: list[tuple[str, int]]) -> None:
             return
     where = " or ".join(f"{host}:{port}" for host, port in addresses)
     raise MissingPart(
-        f"No Spark answers at {where}. Start the cluster or mend its address. Without one, Spark runs on this machine: "
+        f"No Spark answers at {where}. Start the cluster or fix its address. Without one, Spark runs on this machine: "
         "leave out spark.master and SPARK_REMOTE."
     )
 
@@ -237,7 +238,7 @@ def _explain_start(said: str) -> LookalikeError:
             reason = found.group(1).strip().rstrip(".")
             break
     if "Master must" in reason or "Could not parse Master" in reason:
-        return RecipeError(f"{reason}. Mend spark.master, or leave it out to run on this machine.")
+        return RecipeError(f"{reason}. Fix spark.master, or leave it out to run on this machine.")
     told = f" It says: {reason[:300]}." if reason else ""
     return MissingPart(
         f"Spark did not start.{told} Check the settings and the cluster; its whole log: set spark.log.level to INFO."

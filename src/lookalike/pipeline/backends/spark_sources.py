@@ -312,8 +312,8 @@ def _refuse_wrong(found: dict[str, Any], n_columns: int, dialect: Dialect) -> No
     if found[_SHORT_OR_LONG]:
         raise DataError(
             f"{name}: {counted(found[_SHORT_OR_LONG], 'record')} with fewer or more than the "
-            f"{counted(n_columns, 'cell')} of the header. Mend them: a cell with a delimiter or a line end in it "
-            "stands in quotes."
+            f"{counted(n_columns, 'cell')} of the header. Fix them: a cell with a delimiter or a line end in it "
+            "is in quotes."
         )
     if found[_NULS]:
         raise DataError(f"{name} holds NUL bytes, so it is no text or not in the encoding it was read with. Name it.")

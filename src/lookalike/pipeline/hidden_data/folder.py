@@ -30,17 +30,16 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, Release
+from lookalike.data.statement import LONGEST_TITLE, title_problem
 from lookalike.errors import LookalikeError, counted, quoted
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
     DOCUMENTS,
-    LONGEST_TITLE,
     REWRITTEN,
     PublishedManifest,
     descriptor,
     state_promise,
-    title_problem,
 )
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
@@ -53,6 +52,8 @@ from lookalike.version import __version__
 
 _FILES, _DESCRIPTION, _PROMISES, _TABLES = "files", "description", "stated promises", "table files"
 _FIRST_VERSION = (0, 1, 0)
+_FIRST_WORDS = "0.1.0"
+"""The version whose words earlier releases speak (`words`)."""
 
 
 def examine_folder(folder: ReleaseFolder, release: Release, *, ignored: Collection[str] = ()) -> Findings:
@@ -125,7 +126,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:
-    """Whether an audit of the folder has the words of the one that lies in it: of this version, no graph, no parts."""
+    """Whether an audit of the folder has the words of the one that is in it: of this version, no graph, no parts."""
     return manifest.version == __version__ and not manifest.parts and manifest.form != Matched.form
 
 
@@ -275,10 +276,13 @@ def _promises(manifest: PublishedManifest) -> Check:
     """A folder of ours always promises something, and each sentence says what its promise means."""
     if not manifest.promises:
         return Check(_PROMISES, False, "the release promises nothing")
+    wording = manifest.wording
+    if _is_earlier(manifest.version):
+        wording = replace(wording, version=_FIRST_WORDS)
     for stated in manifest.promises:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
-        if stated != state_promise(promise, manifest.form, manifest.persons):
+        if stated != state_promise(promise, wording):
             return Check(_PROMISES, False, f"the sentence for {quoted(stated.text)} is not what this promise means")
     said = counted(len(manifest.promises), "sentence that says", "sentences that say")
     return Check(_PROMISES, True, f"{said} what is promised")

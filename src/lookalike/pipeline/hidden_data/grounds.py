@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Check, ExactColumn
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.release import Release
 from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
@@ -135,7 +135,7 @@ def list_stated(manifest: PublishedManifest) -> tuple[str, ...]:
     if manifest.created is not None:
         stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
     if manifest.adversary != READS_RELEASE:
-        stated.insert(0, f"that it holds against an attacker who {ADVERSARIES[manifest.adversary]}")
+        stated.insert(0, f"that it holds against an attacker who {manifest.wording.describe_adversary()}")
     return tuple(stated)
 
 

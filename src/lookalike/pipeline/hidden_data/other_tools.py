@@ -2,7 +2,7 @@
 
 The same content can be written in many ways: 20-30 or [20, 30], * or **, a value with or without quotes, a set in any
 order. A publisher could spell each row so that it says whose row it is. So in each column the same content must always
-be spelled in the same way, sets must name each value once and in one order throughout, and no column may stand in the
+be spelled in the same way, sets must name each value once and in one order throughout, and no column may be in the
 table that nobody gave a role. What was normalised to be read is said.
 
 The file may say nothing either that the table does not say: a Parquet file has metadata, a folder has names of files,

@@ -75,7 +75,7 @@ class Survey:
 
     @property
     def n_published(self) -> int:
-        """How many columns of the codes are published. If persons have several rows, who they are stands behind them:
+        """How many columns of the codes are published. If persons have several rows, who they are is behind them:
         the unit that promises count and, if that is a household, the person."""
         return len(self.data.domains.all)
 

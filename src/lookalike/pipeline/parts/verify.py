@@ -197,7 +197,7 @@ def verify_in_parts(
     are published; `stated`: what of this no file shows.
     """
     persons = persons or PersonSettings()
-    # Executors have working folders of their own.
+    # Executors have working their own folders.
     opened = ReleaseFolder(folder.resolve())
     manifest = opened.manifest
     if not manifest.parts:

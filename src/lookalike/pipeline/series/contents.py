@@ -27,7 +27,7 @@ from lookalike.files.releases.read import ReleaseFolder
 CLASS, ROWS = "group", "rows"
 FORMS = (Grouped.form, Bucketized.form)
 _WHY_NOT = {
-    "matched": "in a matched release every row has cells of its own, so who is with whom is known to its maker alone",
+    "matched": "in a matched release every row has its own cells, so who is with whom is known to its maker alone",
     "perturbed": "a perturbed release has redrawn values, which are compared in no other way than by chance",
 }
 
@@ -43,7 +43,7 @@ class Contents:
     frame: pl.DataFrame
     """`group`, a `value of` each sensitive and carried column (null: missing), and the number of `rows`."""
     made_up: Mapping[int, int] = field(default_factory=dict)
-    """By group, rows that no person stands behind, where there are any."""
+    """By group, rows that no person is behind, where there are any."""
     adversary: str = READS_RELEASE
     """Against whom it was promised. A series promises nothing about values against another one."""
 

@@ -1,9 +1,10 @@
 """Frozen cells: which rows of a batch may be published, and which rows may leave, in cells that never change.
 
-Release t shows each row with its cell. Whoever has release t - 1 as well takes one from the other, so what is new in a
+Release t shows each row with its cell. Anyone who has release t - 1 as well takes one from the other, so what is new
+in a
 cell is a group by itself. The rule:
 
-    new rows      of a cell are published only if they keep every promise as a group of their own; else all of them wait
+    new rows      of a cell are published only if they keep every promise as their own group; else all of them wait
     gone rows     of an earlier group leave only if they, and those that stay behind, keep every promise as groups of
                   their own; else all of them are published again and leave later
     waiting       nothing of a waiting row is published, not even that it waits
@@ -19,14 +20,14 @@ two enter, and then flu cold flu asthma, says 2/3 flu about those who stay, thou
 promise on values new rows wait while a part of a block leaves their cell. Blocks that leave as a whole are known. Two
 blocks of a cell that both leave in part are left to the audit, which takes the most that each value can be.
 
-**Persons with several rows.** A row of a person who was published before is no new person. Somebody who knows one row
+**Persons with several rows.** A row of a person who was published before is no new person. Someone who knows one row
 of the person, and in which releases it is, and is told which rows of a cell belong together, believes of the block's
 persons what all rows of the cell that were ever published say about them. So where persons come back to a cell, each
 block there must keep every promise with all rows that its persons ever had in the cell, and so must all rows that the
-cell shows now. Not covered, as in a single release: somebody who knows several rows of the person that lie in different
+cell shows now. Not covered, as in a single release: someone who knows several rows of the person that lie in different
 cells or blocks.
 
-**What waiting tells.** Under a promise on values whether rows wait depends on their values, and somebody who knows the
+**What waiting tells.** Under a promise on values whether rows wait depends on their values, and someone who knows the
 rule learns from it: two rows that wait under l-diversity:2 are alike. Against `knows-method` only promises about sizes
 are served. Against `reads-release` the reader takes the releases for what they show and does not know that rows wait.
 

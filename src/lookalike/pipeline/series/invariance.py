@@ -1,7 +1,7 @@
 """A series in mode m-invariant: signatures from the ledger, values that only earlier releases had, the audit.
 
 A person whose value was corrected to one of the signature keeps it. One whose value is another now counts as a person
-who left and one who came, under a name of its own in the ledger, and gets a signature that shares no value with the
+who left and one who came, under its own name in the ledger, and gets a signature that shares no value with the
 earlier ones: if it did, what they share would be left for a reader who takes values to be the same, and what the later
 one adds for a reader who knows why signatures change. One whose value is in the first signature again gets that back.
 """
@@ -37,7 +37,7 @@ _CORRECTED = "\0corrected "
 def choose_m_invariant(recipe: Recipe) -> Recipe:
     """The recipe with the method of this mode; raises if something else is promised."""
     if recipe.algorithm is not None:
-        raise RecipeError("A series in mode m-invariant has a method of its own. Leave out --algorithm.")
+        raise RecipeError("A series in mode m-invariant has its own method. Leave out --algorithm.")
     if recipe.schema.person is None:
         raise RecipeError(
             "A series in mode m-invariant recognises people by the column that identifies them. Name it (--person "
@@ -203,7 +203,7 @@ def _refuse_traces(data: Microdata, before: Sequence[Before], donors: Mapping[in
     """Refuse carried columns by which a reader follows a row from one release to the next.
 
     If rows with the same sensitive value carry different values, a row can be found again by them in a later release.
-    Whoever is in both groups, and there may be one such person, has the row. So a value may carry one thing only.
+    Anyone who is in both groups, and there may be one such person, has the row. So a value may carry one thing only.
     """
     if not data.carried.shape[1]:
         return

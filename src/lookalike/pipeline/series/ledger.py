@@ -10,8 +10,8 @@ The folder is replaced as a whole or not at all, and closed to others. A release
 ledger knows of a release stays when its folder is deleted: what was handed over cannot be taken back.
 
 The seal is a digest, under the key, of all that series.json says and of the two tables, so an edited file, a shortened
-list of releases, weaker promises or another key are refused. It withstands mistakes and not somebody who makes a new
-seal: the key lies beside it.
+list of releases, weaker promises or another key are refused. It withstands mistakes and not someone who makes a new
+seal: the key is beside it.
 """
 
 from __future__ import annotations
@@ -119,6 +119,11 @@ class Ledger:
         return People.from_frame(frame, str(self.folder / _PEOPLE))
 
     @property
+    def persons(self) -> frozenset[str]:
+        """Digests of everybody who was published in some release."""
+        return frozenset(self.people.filter(pl.col(CLASS) >= 0)["person"])
+
+    @property
     def has_pending(self) -> bool:
         """Whether the last release was entered and not confirmed."""
         return bool(self.entries) and self.entries[-1].is_pending
@@ -188,7 +193,7 @@ _README = """For internal use only. DO NOT GIVE THIS FOLDER AWAY.
 
 Do not delete it either while releases of these people may follow. It is the ledger of a series of releases about the
 same people: which releases were made, and which person, by a digest, was in which group. Together with the key beside
-it, it undoes the releases for somebody who can guess identifiers.
+it, it undoes the releases for someone who can guess identifiers.
 """
 
 

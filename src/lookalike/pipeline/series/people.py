@@ -1,8 +1,8 @@
 """Who is in which group of a release, without names: what the owner keeps so that later releases can be checked.
 
-Each record is known by a digest, HMAC-SHA256 under a key that lies beside the list and nowhere else: of the person's
+Each record is known by a digest, HMAC-SHA256 under a key that is beside the list and nowhere else: of the person's
 identifier, or without a person column of the whole row and how many equal rows come before it. A second digest is of
-the person's values, so that a change is seen. List and key together undo the release for somebody who can guess
+the person's values, so that a change is seen. List and key together undo the release for someone who can guess
 identifiers: they are private like the record map, and nothing of them goes into a release folder.
 """
 
@@ -14,7 +14,7 @@ import io
 import json
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,11 @@ class People:
     """-1: left out."""
     values: list[str]
 
+    @property
+    def published(self) -> frozenset[str]:
+        """The persons who were not left out."""
+        return frozenset(person for person, group in zip(self.persons, self.groups.tolist(), strict=True) if group >= 0)
+
     def to_frame(self) -> pl.DataFrame:
         return pl.DataFrame({"person": self.persons, CLASS: self.groups, "values": self.values}, schema=_COLUMNS).sort(
             "person"
@@ -53,7 +58,7 @@ class People:
         if dict(frame.schema) != _COLUMNS or any(frame[name].null_count() for name in _COLUMNS):
             raise DataError(f"{source} is not as lookalike writes it: it was changed or damaged. Restore it.")
         if frame["person"].n_unique() != len(frame):
-            raise DataError(f"{source} lists somebody twice: it was changed. Restore it.")
+            raise DataError(f"{source} lists someone twice: it was changed. Restore it.")
         return cls(frame["person"].to_list(), frame[CLASS].to_numpy().astype(np.int64), frame["values"].to_list())
 
 
@@ -185,6 +190,17 @@ def private_files(made: MadeWhole, names: Sequence[str]) -> dict[str, bytes]:
     return {_LIST: written.getvalue(), _KEY: f"{key}\n".encode()}
 
 
+def count_again(earlier: Collection[str], now: Sequence[str], what: str) -> str:
+    """How many people were found again, for the owner: numbers that are written in another way find nobody."""
+    n_known = len({*earlier} & {*now})
+    if n_known:
+        return f"{n_known:,} of {counted(len(now), 'person')} were in {what} before (for internal use only)."
+    return (
+        f"Nobody in the new table was in {what}. If this is wrong, the numbers of persons are written differently "
+        "there, and people who are in both are not protected together: write the numbers alike, with leading zeros."
+    )
+
+
 def count_changes(earlier: People, now: People) -> int:
     """How many persons of both releases have other values now."""
     before = dict(zip(earlier.persons, earlier.values, strict=True))
@@ -192,7 +208,7 @@ def count_changes(earlier: People, now: People) -> int:
 
 
 def refuse_changes(n_changed: int, what: str) -> None:
-    """Raise `AuditFailed` if somebody's values have changed since an earlier release."""
+    """Raise `AuditFailed` if someone's values have changed since an earlier release."""
     if n_changed:
         raise AuditFailed(
             f"The values of {counted(n_changed, 'person')} have changed since {what}; nothing is written. Someone who "

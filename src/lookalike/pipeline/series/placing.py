@@ -123,7 +123,7 @@ def place_records(opened: ReleaseFolder, data: Microdata, class_of_row: Ints) ->
 def _join_values(opened: ReleaseFolder, data: Microdata) -> tuple[Ints, Ints]:
     """Numbers for the sensitive and carried values of the records and of the release's rows; equal ones are the same.
 
-    Values that the new table does not have get numbers of their own.
+    Values that the new table does not have get their own numbers.
     """
     name = "sat" if opened.manifest.form == Bucketized.form else "release"
     frame = opened.frames[name]
@@ -172,7 +172,7 @@ def _hold(field: Field, domain: Domain, text: str | None) -> tuple[int, ...]:
 
 
 def _members(text: str) -> list[str]:
-    """What stands between the bars of a set."""
+    """What is between the bars of a set."""
     parts, current, escaped = [], "", False
     for letter in text:
         if letter == "|" and not escaped:

@@ -50,6 +50,7 @@ from lookalike.pipeline.series.ledger import (
     settle_pending,
 )
 from lookalike.pipeline.series.people import (
+    count_again,
     count_changes,
     digest,
     groups_of_records,
@@ -248,7 +249,7 @@ def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: di
 
 
 def _refuse_method(promises: Sequence[Promise], adversary: str) -> None:
-    """Refuse promises about values against somebody who knows the method: releases are read together without it."""
+    """Refuse promises about values against someone who knows the method: releases are read together without it."""
     broken = [str(promise) for promise in promises if not promise.model.about_identity]
     if adversary == KNOWS_METHOD and broken:
         raise Unsupported(
@@ -288,6 +289,8 @@ def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
             refuse_changes(count_changes(people, now), entry.name)
         before = Before(name=entry.name, contents=ledger.contents_of(entry), people=people, key=ledger.key)
         step.before.append(before)
+    if ledger.entries and ledger.recognised_by:
+        step.notes.append(count_again(ledger.persons, now.persons, "the series"))
 
 
 def _with_mode(step: Step) -> Step:
@@ -327,6 +330,7 @@ def _open_earlier(step: Step, release: Path, original: Any, data: Microdata, rea
         people, key = kept
         now = list_people(step.names, data, _nowhere(data), key)
         refuse_changes(count_changes(people, now), name)
+        step.notes.append(count_again(people.published, now.persons, name))
         return Before(name=name, contents=contents, people=people, key=key)
     if unit is not None:
         raise RecipeError(
@@ -395,4 +399,5 @@ def _by_original(
         now = list_people(step.names, data, _nowhere(data), key)
         if {domain.name for domain in own.domains.all} >= {domain.name for domain in data.domains.all}:
             refuse_changes(count_changes(earlier, now), name)
+        step.notes.append(count_again(names, step.names, name))
     return Before(name=name, contents=contents, named=dict(zip(names, groups.tolist(), strict=True)))

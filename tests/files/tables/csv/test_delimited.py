@@ -143,9 +143,9 @@ def test_a_first_line_for_spreadsheets_is_left_out(tmp_path: Path) -> None:
 
 
 def test_lines_above_the_header_are_pointed_out(tmp_path: Path) -> None:
-    assert "stands above the header" in refused(tmp_path, "# export of May\na,b\n1,2\n")
+    assert "is above the header" in refused(tmp_path, "# export of May\na,b\n1,2\n")
     assert "row names have no header" in refused(tmp_path, "a,b\nx,1,2\ny,1,2\n")
-    assert "stands above" not in refused(tmp_path, "a,b\n1,2\n1,2\n1,2\n1,2,3\n")
+    assert "is above" not in refused(tmp_path, "a,b\n1,2\n1,2\n1,2\n1,2,3\n")
 
 
 def test_only_the_columns_asked_for_are_read(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ SELECT * FROM read_parquet('sat.parquet') AS published("bucket", "diagnosis", "d
 CREATE OR REPLACE TEMP VIEW bucket_sizes AS
 SELECT "bucket", COUNT(*) AS "size" FROM sat GROUP BY "bucket";
 
-CREATE OR REPLACE TEMP VIEW beliefs AS
+CREATE OR REPLACE TEMP VIEW probabilities AS
 SELECT "bucket", "diagnosis", "days", CAST(COUNT(*) AS DOUBLE) / ANY_VALUE("size") AS "probability"
 FROM sat JOIN bucket_sizes USING ("bucket") GROUP BY "bucket", "diagnosis", "days";
 
 CREATE OR REPLACE TEMP VIEW joined AS
-SELECT * FROM qit JOIN beliefs USING ("bucket");
+SELECT * FROM qit JOIN probabilities USING ("bucket");

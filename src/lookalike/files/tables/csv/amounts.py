@@ -1,7 +1,7 @@
 """Numbers as people and spreadsheets write them: $1,234.50, 1.234,50 EUR, 1'234, 45 %, (12.50) for less than nothing.
 
 A column is read so only if every text fits one way of writing, and nothing in it could mean two things. One separator
-with three digits after it may stand before thousands or before decimals: another text of the column decides it, or a
+with three digits after it may be before thousands or before decimals: another text of the column decides it, or a
 currency, which has no thousandths. Digits in groups that are long without exception (123 456 789) may be numbers of
 persons and stay text, and so do zeros in front. Cost: a few vectorised passes over the texts.
 """
@@ -50,9 +50,9 @@ class _Way(NamedTuple):
     """A way of grouping digits."""
 
     group: str
-    """What stands before thousands, as a pattern."""
+    """What is before thousands, as a pattern."""
     decimal: str
-    """What stands before decimals, as a pattern."""
+    """What is before decimals, as a pattern."""
     called: str
 
 

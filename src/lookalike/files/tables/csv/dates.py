@@ -39,7 +39,7 @@ _LAST_SURE = 2026
 """Years that digits without separators must lie in to be taken for dates."""
 _ENOUGH = 3
 PLACES = "{places}"
-"""Stands in a question for where the texts are that do not fit."""
+"""Is in a question for where the texts are that do not fit."""
 _DATE_WORDS = "date dates day dob birth birthday born datum tag fecha data jour geburt* naissance nacimiento"
 _MONTHS = (
     "january januar janvier enero gennaio januari",

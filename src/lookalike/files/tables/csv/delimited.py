@@ -160,7 +160,7 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
             settled.append(column)
             said += () if asked.is_extra(name) else more
     progress("reading", 1.0, counted(n_rows, "row"))
-    return Table(tuple(settled), source, tuple(said))
+    return Table(tuple(settled), source, tuple(said), tuple(names))
 
 
 def _names(first: Sequence[str], dialect: Dialect, source: str) -> tuple[list[str], list[str]]:

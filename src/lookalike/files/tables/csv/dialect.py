@@ -91,7 +91,7 @@ def detect_dialect(
 class _Field(NamedTuple):
     text: str
     spaced: bool
-    """Whether a space stands before it (or before its quote)."""
+    """Whether a space is before it (or before its quote)."""
 
 
 def split_records(text: str, delimiter: str, quote: str | None, cut_off: bool = False) -> list[list[str]]:

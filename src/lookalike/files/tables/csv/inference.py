@@ -323,7 +323,7 @@ def _ambiguous(name: str, texts: pl.Series) -> tuple[str, ...]:
     if not texts.str.contains(",", literal=True).any() or not _matches(texts, _COMMA_NUMBER).all():
         return ()
     return (
-        f"Column {quoted(name)}: its commas may stand before thousands or before decimals, so it was read as text. "
+        f"Column {quoted(name)}: its commas may be before thousands or before decimals, so it was read as text. "
         "Write its numbers with a point, or without commas.",
     )
 

@@ -1,6 +1,6 @@
 """Every record of a CSV file held against the first: the same number of fields, every quote closed.
 
-A block of bytes is scanned as arrays: a byte is inside quotes if an odd number of quotes stands before it, records
+A block of bytes is scanned as arrays: a byte is inside quotes if an odd number of quotes is before it, records
 end at line feeds outside quotes, fields at delimiters outside quotes. That is exact as long as quotes stand only
 where a field begins or ends (or doubled inside one), which is checked first. What is handed on is plain: whole records,
 no blank lines, lines ending in a line feed, no spaces around quotes. Cost: a few array passes per block; one block
@@ -199,9 +199,7 @@ class Records:
             if met > self.n_fields:
                 advice = "Quote the field that holds a delimiter"
             if met > self.n_fields and line <= _FIRST_LINES and self._dialect.header:
-                advice = (
-                    "If a title or a comment stands above the header, remove it; if row names have no header, add one"
-                )
+                advice = "If a title or a comment is above the header, remove it; if row names have no header, add one"
             raise self._error(
                 f"line {line} has {counted(met, 'field')}, the {what} has {self.n_fields} (separated by "
                 f"{self._dialect.delimiter!r}). {advice}, or give the delimiter if it was guessed wrong."
