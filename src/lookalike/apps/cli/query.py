@@ -38,7 +38,7 @@ def query(release: str, sql: str, level: float, weight: str | None, as_json: boo
     """Estimate counts, totals, means and quantiles from RELEASE alone, with their errors.
 
     \b
-    lookalike query release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('asthma', 'HIV')"
+    lookalike query release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('asthma', 'gout')"
     lookalike query release 'SELECT COUNT(*), sex WHERE "zip code" IS NOT NULL GROUP BY sex'
     lookalike query release "SELECT sex, AVG(age), QUANTILE(age, 0.9) WHERE diagnosis LIKE 'heart%' GROUP BY sex"
 
