@@ -11,6 +11,7 @@ import pytest
 import lookalike as la
 from lookalike.apps.samples import hospital
 from lookalike.attacks.run import Attacked, Attacks
+from lookalike.attacks.shared.consequence import Consequence
 from lookalike.data.contracts import Finding, Residual
 from lookalike.evaluation.report import Basis
 from lookalike.evaluation.three_risks import RISKS, VERDICTS, Risk, three_risks
@@ -28,7 +29,7 @@ def verdicts(found: tuple[Risk, ...]) -> list[str]:
 def found_by(attack: str, right: int, control_right: int) -> Attacks:
     residual = Residual(n=1000, right=right, control_n=1000, control_right=control_right, baseline=0.05, kind="reader")
     finding = Finding(attack=attack, column="diagnosis", sentence="It was tried.", residual=residual)
-    return Attacks((Attacked(finding, {}),), {})
+    return Attacks((Attacked(finding, {}, Consequence("permitted", "It is permitted.")),), {})
 
 
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {

@@ -110,6 +110,11 @@ PLANTS: dict[str, Callable[[Path], None]] = {
     "other examples": plain(lambda report: report["examples"]["before"][0].__setitem__(0, "31")),
     "a figure": plain(lambda report: report["losses"].update(gcp=report["losses"]["gcp"] + 1e-9)),
     "a recipient that holds a table": plain(lambda report: report.update(recipient="Anna has flu; " * 40)),
+    "a digest of a file": plain(lambda report: report["certificate"]["digests"].update({"README.txt": "0" * 64})),
+    "a removed column that is none": plain(
+        lambda report: report["certificate"]["columns"][0]["names"].append("Anna has flu")
+    ),
+    "a purpose that holds a table": plain(lambda report: report.update(stated={"purpose": "Anna has flu; " * 40})),
     "a date that is none": plain(lambda report: report.update(date="20240506")),
     "a version that is none": plain(lambda report: report["versions"].update(numpy="Anna has flu")),
 }
