@@ -35,7 +35,7 @@ _SURE = 0.9
 """How far a row belongs to its class in the beginning."""
 _PRIOR = 4.0
 """So many rows of each class are taken to be spread like the whole table."""
-_TINY = 1e-300
+_TINY, _LEAST_SHARE, _LARGEST = 1e-300, 1e-12, 1e9
 _DIGITS = 9
 
 
@@ -101,7 +101,7 @@ class _Columns:
             for _ in range(_SCALINGS):
                 chances *= (base / np.maximum(chances @ shares, _TINY))[:, None]
                 chances /= np.maximum(chances.sum(axis=0), _TINY)
-            factors.append(chances / base[:, None])
+            factors.append(np.minimum(chances / base[:, None], _LARGEST))
         return Classes(shares, tuple(factors))
 
 

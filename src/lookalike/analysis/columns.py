@@ -7,8 +7,9 @@
     group                                                groups=True
 
 Ends that are open, or that nobody knows (a node "*" of a taxonomy), are missing. `_missing` says that a cell may also
-hide a missing value, and is there where some cell may. A list has the values that a cell allows, as far as the release
-names them. A group is what a reader can tell apart: rows whose cells are all the same.
+hide a missing value, and is there where some cell may; of a taxonomy "*" may, since missing is a leaf below it. A
+list has the values that a cell allows, as far as the release names them. A group is what a reader can tell apart:
+rows whose cells are all the same.
 """
 
 from __future__ import annotations
@@ -126,12 +127,14 @@ def _read_nodes(cells: pl.Series, domain: Domain, release: Release, place: int) 
     n_values = len(domain.values)
     missing = (extents.highs >= n_values) if domain.has_missing else np.zeros(len(extents), dtype=bool)
     highs = np.minimum(extents.highs, n_values - 1)
+    # Missing is a leaf below the root, also where no cell of the release shows it alone.
+    may_lack = missing[unit_of_row] | (cells == ROOT).fill_null(False).to_numpy()
     if domain.type not in NUMBER_LIKE:
         pairs, pair_of_unit = np.unique(np.column_stack((extents.lows, highs)), axis=0, return_inverse=True)
         texts = domain.texts
         lists = pl.Series([list(texts[low : high + 1]) for low, high in pairs], dtype=pl.List(pl.String))
         rows = pair_of_unit.reshape(-1)[unit_of_row]
-        return pl.DataFrame({_VALUES: lists.gather(rows), _MISSING: missing[unit_of_row]})
+        return pl.DataFrame({_VALUES: lists.gather(rows), _MISSING: may_lack})
     values = type_values(domain.values, domain.type)
     known = highs >= extents.lows
     ends = {
@@ -151,7 +154,7 @@ def _read_nodes(cells: pl.Series, domain: Domain, release: Release, place: int) 
                 .otherwise(pl.col(name))
                 .alias(name)
             )
-    return frame.select(_LOW, _HIGH).with_columns(pl.Series(_MISSING, missing[unit_of_row]))
+    return frame.select(_LOW, _HIGH).with_columns(pl.Series(_MISSING, may_lack))
 
 
 def _ends_of(label: str, type: ValueType) -> tuple[float | None, float | None] | None:

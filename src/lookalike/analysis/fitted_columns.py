@@ -258,6 +258,9 @@ class Lists:
 
     def draw(self, cells: Ints, bins: Ints, rng: Randomness) -> Ints:
         row, code, share = self._expand(cells)
+        if not len(code):
+            # Of a column that is withheld as a whole no value is known, and everybody has code 0.
+            return np.zeros(len(cells), dtype=np.int64)
         share = share * (self.bin_of_code[code] == bins[row])
         reach = np.cumsum(share)
         ends = np.cumsum(np.diff(self.starts)[cells])
@@ -275,7 +278,7 @@ def _draw_normal(count: int, rng: Randomness) -> Numbers:
 
 def _are_rounded(lows: Ints, highs: Ints, domain: Domain) -> bool:
     """Whether ranges of whole numbers or days seem to end where a rounding put them, and not at people's values."""
-    if domain.kind is not Kind.NUMERIC or domain.taxonomy is not None or len(lows) < 2:
+    if domain.kind is not Kind.NUMERIC or domain.taxonomy is not None or not min(len(lows), len(domain.points)):
         return False
     points = np.asarray(domain.points)
     ends = np.concatenate((points[lows], points[highs] + 1))

@@ -44,6 +44,7 @@ Masks = NDArray[np.bool_]
 
 
 _NOTHING = 1e-300
+_HUGE = 1e150
 _HAIR = 1e-12
 """A share that is neither none nor all of a cell is at least so far from both."""
 _OF_NUMBERS, _OF_SETS, _OF_NODES = 1.25, 0.2, 0.6
@@ -109,8 +110,12 @@ class RangeCells:
         n_points = max(domain.n_codes if is_tree else domain.missing_code, 1)
         own, between = np.ones(n_points), np.zeros(n_points)
         if domain.kind is Kind.NUMERIC and not is_tree and n_points > 1:
-            gaps = np.diff(domain.points)
-            whole = domain.type is not ValueType.NUMBER or bool(np.equal(np.mod(domain.points, 1), 0).all())
+            points = np.asarray(domain.points)
+            whole = domain.type is not ValueType.NUMBER or bool(np.equal(np.mod(points, 1), 0).all())
+            if float(np.abs(points).max()) > _HUGE:
+                # Sums of such lengths are beyond floats; only how they compare matters.
+                points, whole = points / _HUGE, False
+            gaps = np.diff(points)
             # A number with a fraction has no width of its own; a hair of it, so that cells of one value have some.
             own *= 1.0 if whole else 1e-9 * max(float(gaps.max()), 1.0)
             between[:-1] = gaps - 1.0 if whole else gaps
@@ -357,7 +362,7 @@ class SetCells:
         """The variance s of the column."""
         n_codes = self.holds.shape[1]
         loss = float(self.n_rows @ (self._sizes - 1.0)) / max(float(self.n_rows.sum()), 1.0) / max(n_codes - 1, 1)
-        return float(_size_factor(self) * _OF_SETS * (loss + _LEAST_LOSS) ** 0.25)
+        return float(_size_factor(self) * _OF_SETS * (max(loss, 0.0) + _LEAST_LOSS) ** 0.25)
 
     def weigh(self) -> SetCells:
         certain = self.holds.T @ (self.n_rows * self._certain)

@@ -19,6 +19,7 @@ from lookalike.data.wording import Wording
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.identifiers.values import state_kept
+from lookalike.files.releases.advice import advise_reader
 from lookalike.files.releases.cells import Encoding, Field
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
 from lookalike.files.releases.tablefiles import SAFE_CSV_SENTENCE, Parts
@@ -151,7 +152,8 @@ def readme(
     whom = Wording(adversary=manifest.adversary, known=known).describe_adversary()
     lines += ["", f"  This holds against someone who {whom}.", f"  Made with: {manifest.algorithm}", ""]
     excluded = _NOT_PROMISED if manifest.series is None else _NOT_PROMISED_OF_SERIES
-    lines += ["What is not promised", "", *excluded, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
+    lines += ["What is not promised", "", *excluded, *advise_reader(release.form, manifest, tables)]
+    lines += ["", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
     for name in sorted({name.partition("/")[0] for name in files}):
         within = "" if name in files else ", a folder of parts"
         lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
