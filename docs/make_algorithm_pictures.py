@@ -3,7 +3,7 @@
     python docs/make_algorithm_pictures.py                 all of them, in about a minute
     python docs/make_algorithm_pictures.py burel ring      these
 
-The records are the sample's, about nobody. Diagnoses are taken together to six kinds, so that each has a mark.
+The records are the sample's, which is invented. Diagnoses are taken together to six kinds, so that each has a mark.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python docs/make_studio_pictures.py             needs Chromium and Playwright (in the extra `dev`)
 
-Each step as someone meets it who goes the whole way. The sample is about nobody.
+Each step as someone meets it who goes the whole way. The sample is invented.
 """
 
 from __future__ import annotations

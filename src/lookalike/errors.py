@@ -83,7 +83,7 @@ def _fold(name: str) -> str:
 
 
 def unread_format(source: str, found: object, known: Sequence[int], writer: object = None) -> str:
-    """The sentence for a file whose format is none of the known ones; `writer` is the version that wrote it, if told.
+    """The sentence for a file whose format is none of the known ones; `writer` is the version that wrote it, if known.
 
     >>> unread_format("x", 3, (1, 2), "0.9.0")
     'x has format 3; this version of lookalike reads 1 and 2. Version 0.9.0 wrote it: install that or a later one.'

@@ -4,7 +4,7 @@
 
 What a run needs is estimated low: a table that would fit is not to be refused, and one that is refused would not fit.
 What there is: the least of what the system says is available, what the control group leaves, and what the process may
-still take. LOOKALIKE_MEMORY says another figure ("8G", "500M"), or "any" to go ahead whatever is said here.
+still take. LOOKALIKE_MEMORY says another figure ("8G", "500M"), or "any" to skip this check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Perturbation: the printed matrices, the legality fix, exact bounds, honest draws, and what a knowing reader gets."""
+"""Perturbation: the printed matrices, the legality fix, exact bounds, true draws, and what a knowing reader gets."""
 
 from __future__ import annotations
 

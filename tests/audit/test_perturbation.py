@@ -1,4 +1,4 @@
-"""Perturbed releases class by class: the original is no draw from a matrix, and honest draws are never refused."""
+"""Perturbed releases class by class: the original is no draw from a matrix, and true draws are never refused."""
 
 from __future__ import annotations
 

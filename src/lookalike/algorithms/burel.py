@@ -65,7 +65,7 @@ class Burel(Grouping):
 
     def __post_init__(self) -> None:
         if self.retrieve not in ("window", "random") and self.window != type(self).window:
-            raise RecipeError(f"{self.name}: window is heard with retrieve=window and retrieve=random only.")
+            raise RecipeError(f"{self.name}: window has an effect with retrieve=window and retrieve=random only.")
         if self.fill != "auto" and Fraction(self.fill) > 1:
             raise RecipeError(f"{self.name}: fill is {self.fill}. It must be auto, or a number above 0 and up to 1.")
         if self.retrieve == "cuts" and self.seeds > 1:

@@ -68,8 +68,8 @@ class Freeform(Method):
     def __post_init__(self) -> None:
         if self.reciprocal == "yes" and self.matcher not in ("auto", "exact"):
             raise RecipeError(
-                f"{self.name}: reciprocal=yes pairs records up in its own way, so matcher={self.matcher} would "
-                "not be heard. Leave matcher out, or use matcher=exact for a small table."
+                f"{self.name}: reciprocal=yes pairs records up in its own way, so matcher={self.matcher} "
+                "has no effect. Leave matcher out, or use matcher=exact for a small table."
             )
 
     @property

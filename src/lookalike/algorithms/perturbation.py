@@ -1,6 +1,6 @@
 """Perturbation: exact quasi-identifiers, and every sensitive value kept or drawn anew by a published matrix.
 
-Value i of m is kept with probability alpha_i, else drawn evenly from all m. What a reader may come to believe of a
+Value i of m is kept with probability alpha_i, else drawn evenly from all m. What a reader can learn of a
 person whose row is found is bounded by how much likelier a value leads to what is published than the others do:
 
     gamma_i = f_i / p_i * (1 - p_i) / (1 - f_i)          for a share p_i and a ceiling f_i

@@ -1,6 +1,6 @@
 """Homogeneity: where all rows that a person can be behind carry one value, that value is known.
 
-Nothing is worked out beyond the honest reader's probabilities (`Whereabouts`): the attack looks where they are extreme.
+Nothing is worked out beyond the plain reader's probabilities (`Whereabouts`): the attack looks where they are extreme.
 By persons a value is known where all persons of a class have it in some row of the class.
 """
 

@@ -167,7 +167,7 @@ class Inference(OnValues):
 
 
 def _takes_long(target: Target, column: int, attack: WrittenAttack) -> bool:
-    """Whether a learner has too many records, or weighs too many values for each, to be tried unasked."""
+    """Whether a learner has too many records, or weighs too many values for each, to be tried by default."""
     n_rows, n_values = target.original.n_rows, target.original.domains.sensitive[column].n_codes
     too_many = attack.most_records is not None and n_rows > attack.most_records
     return too_many or (attack.most_cells is not None and n_rows * n_values > attack.most_cells)

@@ -119,7 +119,7 @@ def attack_target(
 ) -> Attacks:
     """Every attack that applies. One that was asked for by name and does not apply is an error.
 
-    `too_slow`: attacks that are not made unasked, by name, with the reason.
+    `too_slow`: attacks that are not made by default, by name, with the reason.
     """
     asked = bool(attacks)
     made: list[Attacked] = []

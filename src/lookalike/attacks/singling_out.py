@@ -89,7 +89,7 @@ class _Predicates:
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """People against whom predicates are held: their rows, and whose these are."""
+    """People that predicates are tried on: their rows, and whose these are."""
 
     quasi: Codes
     sensitive: Codes

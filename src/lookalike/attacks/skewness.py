@@ -2,7 +2,7 @@
 many
 times, although many values may be there.
 
-Nothing is worked out beyond the honest reader's probabilities (`Whereabouts`): the attack looks where they are extreme.
+Nothing is worked out beyond the plain reader's probabilities (`Whereabouts`): the attack looks where they are extreme.
 By persons, probabilities and shares are those of different persons who have a value in some row.
 """
 

@@ -106,7 +106,7 @@ def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: st
 
 
 def _bound_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposure:
-    """The most and the least that a reader who knows the exact counts can come to believe of each value.
+    """The most and the least that a reader who knows the exact counts can conclude about each value.
 
     To such a reader every order of the values is equally likely, and all rows tell about each person. Exchanging the
     values c and u of two persons changes the probability of what is published by R = max w[y, c] / w[y, u] times

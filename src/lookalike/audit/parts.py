@@ -53,9 +53,9 @@ class PartAudit:
     counts: tuple[NDArray[np.int64], ...]
     """How often each value of a sensitive column occurs in this part."""
     whole_counts: tuple[NDArray[np.int64], ...]
-    """And in the whole table, as this part was told."""
+    """And in the whole table, as this part was given."""
     n_whole: int
-    """How many records the whole table has, as this part was told."""
+    """How many records the whole table has, as this part was given."""
     whole_persons: tuple[tuple[int, ...], ...] | None = None
     """By persons: how many the whole table has, and how many of them have each value, column by column."""
     persons: tuple[NDArray[np.int64], ...] | None = None

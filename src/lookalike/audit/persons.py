@@ -2,7 +2,7 @@
 
 By persons, the size of a class is the number of distinct persons in it, and the certainty about a value is the number
 of
-distinct persons who have it in some row of the class, over that size: what someone believes who is told which rows of
+distinct persons who have it in some row of the class, over that size: what someone believes who is given which rows of
 the class belong together, but not whose they are. Which records a class holds is in the private record map. Without
 the map it is known only where every record fits a single class; elsewhere the audit says so and passes nothing that
 depends on it, except sizes that the records which fit no other class reach by themselves.
@@ -14,7 +14,7 @@ is the larger of two numbers: the most rows that any person has in the class, an
 quasi-identifiers that any person has whose quasi-identifiers fit the class, wherever these rows are.
 
 *Several classes.* Someone who knows the quasi-identifiers of a row knows those of all equal rows of the person. So
-equal rows of a person must be in one class: a reader who is told which rows belong together would otherwise intersect
+equal rows of a person must be in one class: a reader who is given which rows belong together would otherwise intersect
 classes. A reader who does not know that they are together may still spread the c rows over the classes that fit, c_i
 to class i. That shows no value with more than the ceiling z if h_v(c) <= z in each of them: 1 - h_v(c) is log-concave
 in c and 1 at 0, so the product of 1 - h_v(c_i) is at least the product of (1 - z)^(c_i / c) = 1 - z.
@@ -25,7 +25,7 @@ Assumed of the attacker:
   each class: this is counted (`check_rows`), not bounded;
 - may know how many rows with these quasi-identifiers the person has, and how many rows in the class; in buckets, where
   quasi-identifiers are exact and can be counted, always;
-- does not know other persons' sensitive values, and is not told both which rows belong together and how many are the
+- does not know other persons' sensitive values, and is not given both which rows belong together and how many are the
   person's: these are two attackers, with a test each.
 A class of k persons does not mean that each has one row in k: anyone who has most rows of a class is most likely
 behind a

@@ -1,7 +1,7 @@
 """Perturbed releases: is the matrix a matrix, and was it really used?
 
 The matrix holds whole numbers whose columns sum to a common total, so both tests of it are exact. Whether it was
-used is a matter of chance and fails only where an honest draw would look like this less than once in 10^9.
+used is a matter of chance and fails only where a true draw would look like this less than once in 10^9.
 
 The published counts are held against the expected ones (chi-square, small cells pooled; draws from a fixed table spread
 less than the chi-square law, which errs on the lenient side). Then all rows are held against the original values, class
@@ -24,7 +24,7 @@ For rows whose class is their own these are the plain numbers of values kept and
 A draw keeps the values of women as readily as those of men, of the young as of the old. So the values kept are counted
 in parts of the table that follow from the original alone: people with each value of a column, or within a run of its
 values, from halves to runs of one value; and people with both one value of a column and one of another. How far the
-counts of all parts lie from what the matrix gives is summed up in one number, whose mean under honest draws is at most
+counts of all parts lie from what the matrix gives is summed up in one number, whose mean under true draws is at most
 1: the product over the parts of 1/2 + 1/2 mean over rates r of exp(r kept) / E exp(r kept). By Markov's inequality it
 exceeds x with probability at most 1/x. Numbers of independent pieces of a table are multiplied.
 """
@@ -364,7 +364,7 @@ def _measure_choices(records: _Values, rows: _Values, sizes: Ints, shares: Float
 
 
 def _chance_of(log_numbers: Floats) -> float:
-    """How often, at most, honest draws reach the largest of these."""
+    """How often, at most, true draws reach the largest of these."""
     return float(min(1.0, max(len(log_numbers), 1) * np.exp(-max(log_numbers.max(initial=0.0), 0.0))))
 
 

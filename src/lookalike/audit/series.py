@@ -58,7 +58,7 @@ class SeriesRelease:
     """Of the sensitive columns and what is carried beside them, joined: a reader tells rows apart by all of it."""
     promises: tuple[Promise, ...]
     adversary: str = READS_RELEASE
-    """Against whom it was promised."""
+    """The attacker it was promised against."""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def examine(
 ) -> Examined:
     """Hold a release against its promises, and keep what the verdicts were read from.
 
-    `measures` are models whose levels are reported unasked. `unpublished` are columns of the original that the release
+    `measures` are models whose levels are always reported. `unpublished` are columns of the original that the release
     leaves out, as ranks: the order of rows must not show them either. `parts` has, for each table of a release in
     parts, the part that each row is in. `record_of_row` is the private record map, for promises about persons;
     `number_known`: whether the attacker may know how many rows a person has.
@@ -221,7 +221,7 @@ def examine(
 
 
 def _word(original: Microdata, release: Release, adversary: str) -> Wording:
-    """Who the promises are about, and against whom they are held."""
+    """Who the promises are about, and against which attacker they are held."""
     is_linked = isinstance(release, Grouped) and release.linked is not None
     unit = Unit(original.schema.unit_name, "all rows" if is_linked else "one row")
     return Wording(

@@ -1,4 +1,4 @@
-"""Whom a promise holds against, from weak to strong. `Wording.describe_adversary` says what each knows."""
+"""The attackers that promises hold against, from weak to strong. `Wording.describe_adversary` says what each knows."""
 
 from __future__ import annotations
 

@@ -598,7 +598,7 @@ class Attack(Protocol):
     remedy: ClassVar[str]
     """What to do if it succeeds, in one sentence; empty: nothing in particular."""
     most_records: ClassVar[int | None]
-    """Up to how many records a report makes it unasked; None: however many, as it takes seconds for a million."""
+    """Up to how many records a report makes it by default; None: however many, as it takes seconds for a million."""
     forms: ClassVar[frozenset[str] | None]
     """The forms of release that it can be made on; None: all."""
 

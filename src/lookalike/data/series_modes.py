@@ -1,4 +1,4 @@
-"""Modes of a series of releases of the same people: what each promises, and against whom, in one sentence."""
+"""Modes of a series of releases of the same people: what each promises, and against which attacker, in one sentence."""
 
 from __future__ import annotations
 

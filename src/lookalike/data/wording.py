@@ -25,6 +25,8 @@ _MOST_NAMED = 5
 """Up to how many columns a sentence names; of more, one fewer, and how many more there are."""
 _MOST_WORDS, _LONGEST_NAME = 3, 30
 """A longer name is put in quotes, so that nobody takes it for a part of the sentence."""
+_LONGEST_QUOTED = 40
+"""More of a name is not shown: a sentence may have several."""
 _OF_NOUN = {"a": "a", "whose": "whose", "that": "that", "noun": "one", "nouns": "other"}
 """Placeholders that the word for a person fills in, and which of its messages does."""
 _JOINING = {"and", "or", "also", "everybody", "release"}
@@ -33,7 +35,7 @@ _JOINING = {"and", "or", "also", "everybody", "release"}
 
 @dataclass(frozen=True, kw_only=True)
 class Wording:
-    """Who a promise is about, against whom it holds, in a release of which form, and in which language.
+    """Who a promise is about, which attacker it holds against, in a release of which form, and in which language.
 
     >>> wording = Wording(form="grouped", known=("age", "sex", "zip code"))
     >>> print(wording.sentence("can be at most 25 % sure of any value of diagnosis"))
@@ -142,7 +144,10 @@ class Wording:
             return self._catalogue.say("names.no_column")
         if _reads_like_a_name(column):
             return self._catalogue.say("names.plain", name=column)
-        return self._catalogue.say("names.quoted", name=quoted(column)[1:-1])
+        said = quoted(column)[1:-1]
+        if len(said) > _LONGEST_QUOTED and self.version is None:
+            said = f"{said[: _LONGEST_QUOTED - 3]}..."
+        return self._catalogue.say("names.quoted", name=said)
 
     def number(self, value: Fraction) -> str:
         """An exact number: a decimal if it has an end, else a fraction."""

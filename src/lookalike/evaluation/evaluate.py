@@ -114,7 +114,7 @@ class Evaluation:
 
 
 def _takes_long(name: str, kind: type[Attack], n_rows: int, n_values: int) -> str | None:
-    """Why a report does not make an attack unasked, or None."""
+    """Why a report does not make an attack by default, or None."""
     most_cells = getattr(kind, "most_cells", None)
     if kind.most_records is not None and n_rows > kind.most_records:
         what = f"it takes long on {n_rows:,} records, and reports make it for up to {kind.most_records:,}."

@@ -61,7 +61,7 @@ def compare(original: Microdata, release: Release, seed: int = 0, progress: Prog
         try:
             lines += kind().compare(original, release, seed)
         except MissingPart as absent:
-            missing[f"Nothing was learned from the release. {absent}"] = None
+            missing[f"Not run: prediction test. {absent}"] = None
     progress("comparing", len(FIDELITY) / (len(FIDELITY) + 1))
     before_after = compare_before_after(original, release)
     progress("comparing", 1.0)

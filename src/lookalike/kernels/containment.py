@@ -4,7 +4,7 @@ Cells are boxes of codes (sets are their least and greatest member plus a search
 boxes over the cells finds the cells that hold a record without listing pairs, so memory stays linear however much
 the cells overlap. `list_fitting` lists the pairs where there is room for them. `assign` needs no list: a maximum
 bipartite matching with capacities in which records take a free place in order of how few cells they fit, then
-augmenting paths mend the rest, in rounds that visit no item twice.
+augmenting paths repair the rest, in rounds that visit no item twice.
 
 Nothing here depends on the order of published rows: the test for leaked row order relies on that.
 """

@@ -296,7 +296,8 @@ def select_rows(
 def state_persons(recipe: Recipe) -> StatedPersons | None:
     """What the release says about whose rows it has; None where nothing has to be said.
 
-    The salt stays at home. Rows are drawn by their places in the table: in one sorted by diagnosis the salt would tell
+    The salt stays with the owner. Rows are drawn by their places in the table: in one sorted by diagnosis the salt
+    would tell
     which of a person's diagnoses is published, and a seed that it comes from could be found by trying.
     """
     if recipe.schema.unit is None:

@@ -128,7 +128,7 @@ class Publication(Received):
         return self.audit.n_persons is not None
 
     def summary(self) -> dict[str, Any]:
-        """What came of it, ready for JSON."""
+        """The result, ready for JSON."""
         made = self.made
         bound = made.loss_bound if isinstance(made, MadeWhole) else None
         return {

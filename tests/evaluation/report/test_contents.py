@@ -190,7 +190,7 @@ def test_the_published_report_does_not_say_how_often_redrawn_values_truly_occur(
             assert bool(report.beliefs) == owners
             assert ("values_changed" in report.losses) == owners
             assert any("more than the release shows" in sentence for sentence in report.left_out) != owners
-            assert ("What a reader may come to believe" in to_html(report)) == owners
+            assert ("What the release reveals about a person" in to_html(report)) == owners
             assert ("For internal use only" in to_html(report)) == owners
 
 

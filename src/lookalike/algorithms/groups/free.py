@@ -120,7 +120,7 @@ class Box:
     def improve(self, effort: Effort, report: Callable[[float, float], None], stopped: Callable[[], bool]) -> None:
         """Swaps that cool down, then only the best ones; every state on the way keeps the rule.
 
-        `report` is told how far the search is and the loss so far.
+        `report` gets how far the search is and the loss so far.
         """
         if len(self.layout.starts) < 3:
             return

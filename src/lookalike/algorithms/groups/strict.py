@@ -103,7 +103,7 @@ def _layout(
 ) -> Blocks | None:
     """The blocks of a cell with these counts of the sensitive column; None if it cannot keep the promise by itself.
 
-    It depends on the counts of the cell alone, and so does what `remark` is told.
+    It depends on the counts of the cell alone, and so does what `remark` gets.
     """
     n_rows = int(counts.sum())
     if not all(requirement.only_ceilings for requirement in plan.requirements):

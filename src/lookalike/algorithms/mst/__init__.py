@@ -13,7 +13,7 @@ exponential, both drawn exactly, in whole numbers (shared/mechanisms.py). How lo
 After McKenna, Miklau and Sheldon, "Winning the NIST contest: a scalable and general approach to differentially private
 synthetic data" (Journal of Privacy and Confidentiality, 2021). Deviations, and why: a record is replaced, not added or
 removed, since the number of records is public here (so sensitivities are 2 instead of 1); noise is discrete, since
-floats leak; the model is told the number of records.
+floats leak; the model gets the number of records.
 Cost: O(n d^2) for the pairs, some seconds to compile the model (estimate.py), O(n d) to draw.
 """
 

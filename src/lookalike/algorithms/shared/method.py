@@ -29,7 +29,7 @@ from lookalike.randomness import Randomness
 _T = TypeVar("_T")
 GROUPS_IN_BOXES = Boxes(
     "A group is in one cell, cells do not overlap, and every group is tested against the distribution of the whole "
-    "table. A record fits rows of its own cell alone, so the groups of all cells are the groups of the release."
+    "table. A record fits rows of that cell alone, so the groups of all cells are the groups of the release."
 )
 BY_SECONDS = "a search by seconds ends differently each time, and a part that is done again must come out the same"
 

@@ -154,7 +154,7 @@ class Runs(Method):
 
     def __post_init__(self) -> None:
         if self.anatomize == "true" and self.recode != "permute":
-            raise RecipeError(f"{self.name}: anatomize=true is heard with recode=permute only. Add it.")
+            raise RecipeError(f"{self.name}: anatomize=true has no effect without recode=permute. Add it.")
 
     @property
     def form(self) -> str:

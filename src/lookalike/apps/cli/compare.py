@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Axis(click.ParamType):  # type: ignore[type-arg]
-    """A figure that runs are compared by. Which there are is known when asked: metrics and models can be added."""
+    """A figure that runs are compared by. The list is read when asked for: metrics and models can be added."""
 
     name = "axis"
 

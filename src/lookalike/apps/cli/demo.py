@@ -11,7 +11,7 @@ from lookalike.apps.cli.publish import report_options, run_publish
 
 
 @click.command()
-@click.option("--out", default="demo", show_default=True, type=click.Path(), metavar="DIR", help="Where to.")
+@click.option("--out", default="demo", show_default=True, type=click.Path(), metavar="DIR", help="Output folder.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
 @report_options
 @JSON

@@ -91,7 +91,7 @@ reading_options = options_together(
         "--missing",
         multiple=True,
         metavar="TEXT",
-        help="A cell that means: no value, in every column, or in one: COLUMN=TEXT (repeatable).",
+        help="Text to treat as missing, in every column, or in one: COLUMN=TEXT (repeatable).",
     ),
     click.option(
         "--date-format",
@@ -106,7 +106,7 @@ reading_options = options_together(
         "--unpack-limit",
         type=click.IntRange(min=1),
         metavar="MB",
-        help="The most that a compressed file may unpack to; by default what tables need, and bombs exceed.",
+        help="Largest size of an unpacked file; the default stops decompression bombs.",
     ),
 )
 """`reading_from` makes arguments of readers of them."""

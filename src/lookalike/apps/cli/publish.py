@@ -187,7 +187,7 @@ def run_publish(
     make: Callable[..., Publication] | None = None,
     **asked: Any,
 ) -> None:
-    """Make a release by `make` (by default `la.publish`), write it where it belongs, and say what came of it."""
+    """Make a release by `make` (by default `la.publish`), write it where it belongs, and print the result."""
     from lookalike.data.control import read_share, refuse_without_private
     from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
     from lookalike.files.schemes import check_scheme_target

@@ -1,4 +1,4 @@
-"""Tables about nobody, to try things on: a hospital and a census, of any size.
+"""Invented tables to try things on: a hospital and a census, of any size.
 
 A small hospital table comes with the package. It is exactly what `hospital()` draws by default.
 `python -m lookalike.samples hospital --rows 5000 --seed 1 --out file.csv` writes a sample as CSV.
@@ -47,7 +47,7 @@ def sample_knowledge() -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 written, 2 refused."""
-    parser = argparse.ArgumentParser(prog="python -m lookalike.samples", description="Write a table about nobody.")
+    parser = argparse.ArgumentParser(prog="python -m lookalike.samples", description="Write an invented table.")
     parser.add_argument("sample", choices=["hospital", "census"])
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)

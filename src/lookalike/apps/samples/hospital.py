@@ -1,4 +1,4 @@
-"""An invented hospital: one row per patient, correlated as in life, about nobody.
+"""An invented hospital: one row per patient, correlated as in life.
 
 Age decides nearly everything: sex, occupation and diagnosis depend on it; diagnoses also on sex and season (influenza
 in winter, childbirth only for women of 15 to 50, prostate disorders only for men above 45), the stay on the diagnosis.

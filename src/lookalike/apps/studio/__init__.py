@@ -5,7 +5,7 @@
     api        JSON, the whole of it              pages      HTML, a view of the same
     columns    what they hold and are taken for   promises   what they allow, which methods serve them
     jobs       one run at a time, in a process    work       what that process does
-    results    what came of a run, and its export
+    results    the result of a run, and its export
 
 The web framework is loaded here and nowhere else.
 """

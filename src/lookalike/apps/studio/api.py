@@ -187,7 +187,9 @@ def show_allowed(project: Open, model: Annotated[str, Query(max_length=2000)]) -
 
 @router.put("/projects/{id}/promise")
 def set_promise(given: openapi.PromiseSettings, project: Open) -> dict[str, Any]:
-    """What the release must keep, and against whom; refused if no release can. No models: none is chosen yet."""
+    """What the release must keep, and against which attacker; refused if no release can. No models: none is chosen
+    yet.
+    """
     if given.adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
@@ -263,13 +265,13 @@ def stop_search(job: Found, request: Request) -> dict[str, Any]:
 
 @router.get("/projects/{id}/runs/{number}/results")
 def show_results(job: Found) -> dict[str, Any]:
-    """What came of a run: the report as plain data, a summary, the first rows of the release."""
+    """The result of a run: the report as plain data, a summary, the first rows of the release."""
     return results.results(job)
 
 
 @router.get("/projects/{id}/runs/{number}/comparison")
 def show_comparison(job: Found) -> dict[str, Any]:
-    """What came of a comparison."""
+    """The result of a comparison."""
     return results.comparison(job)
 
 

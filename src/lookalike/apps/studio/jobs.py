@@ -49,7 +49,7 @@ class Job:
     """If no release can keep the promise: the nearest that can be kept."""
     began: float = 0.0
     was_sent: bool = False
-    """Whether the process has the task, so that it can be told to stop."""
+    """Whether the process has the task, so that it can be asked to stop."""
     stopping: bool = False
 
     def to_plain(self) -> dict[str, Any]:

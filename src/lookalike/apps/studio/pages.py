@@ -87,7 +87,7 @@ def run_page(project: api.Open, request: Request) -> HTMLResponse:
 
 @router.get("/projects/{id}/results")
 def results_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
-    """What came of a run; of the last one if none is named."""
+    """The result of a run; of the last one if none is named."""
     job = _choose_run(project, request, run)
     done = job if job is not None and job.state == "done" else None
     return _page(

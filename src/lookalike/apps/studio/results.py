@@ -1,4 +1,4 @@
-"""What came of a run, read from its folder; and out of the studio: the release folder, an archive, the command."""
+"""The result of a run, read from its folder; and out of the studio: the release folder, an archive, the command."""
 
 from __future__ import annotations
 

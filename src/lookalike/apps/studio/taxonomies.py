@@ -164,7 +164,7 @@ def _check_events(text: str) -> None:
 
 
 def _from_outline(lines: list[str]) -> _Outline:
-    """Depth is told by how far a line is indented; a line that is indented further than the last lies below it."""
+    """Depth is given by how far a line is indented; a line that is indented further than the last lies below it."""
     root: _Outline = {}
     open_at: list[tuple[int, _Outline]] = [(-1, root)]
     for number, line in enumerate(lines, start=1):

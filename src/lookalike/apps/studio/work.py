@@ -1,6 +1,6 @@
 """What the process beside the studio does: the same `publish`, `write` and `compare` as the command line.
 
-It is told tasks through a pipe and answers with progress; results go into the folder of the run:
+It gets tasks through a pipe and answers with progress; results go into the folder of the run:
 
     release/       the release folder itself, report included
     summary.json   what the page shows beside the report

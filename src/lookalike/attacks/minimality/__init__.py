@@ -238,7 +238,7 @@ class Minimality(WrittenAttack):
 
 
 def _requirements_of(target: Target) -> list[Requirement]:
-    """What the promises ask of every group, as the method was told."""
+    """What the promises ask of every group, as the method was given."""
     original, found = target.original, []
     for promise in target.promises:
         index = None if promise.column is None else original.domains.sensitive_index(promise.column)

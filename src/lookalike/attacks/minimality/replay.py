@@ -304,7 +304,7 @@ def _treats_values_alike(original: Microdata, requirements: Sequence[Requirement
 
 
 def by_place(done: Played, read: Any, order: NDArray[np.int64], column: int) -> tuple[Shares, Shares]:
-    """Beliefs [places, values] in a column, and standard errors; the honest reader's where the attacker gives up."""
+    """Beliefs [places, values] in a column, and standard errors; the plain reader's where the attacker gives up."""
     beliefs = np.asarray(read.todense())[order]
     errors = np.zeros_like(beliefs)
     for run, (rows, estimate) in zip(done.runs, done.found, strict=True):

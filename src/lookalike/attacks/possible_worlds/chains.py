@@ -51,7 +51,7 @@ class Board:
     persons: Ints
     """The records of the original that are attacked, rising."""
     values: Ints
-    """[rows, sensitive columns] -1: not told"""
+    """[rows, sensitive columns] -1: not known"""
 
     @property
     def n_persons(self) -> int:
@@ -242,7 +242,7 @@ class Tally:
     person_of_pair: Ints
     value_of_pair: Ints
     pair_of_edge: Ints
-    """-1: of nobody, or with a value that is not told"""
+    """-1: of nobody, or with a value that is not known"""
     n_persons: int
     halves: Shares
     """[chains, 2, pairs] shares of the worlds"""
@@ -251,7 +251,7 @@ class Tally:
 
     @classmethod
     def of(cls, part: Board, values: Ints, n_chains: int) -> Tally:
-        """`values` of the rows of a board; -1 where it is not told."""
+        """`values` of the rows of a board; -1 where it is not known."""
         person, value = part.person_of_record[part.record_of_edge], values[part.fits.rows]
         told = (person >= 0) & (value >= 0)
         width = int(values.max(initial=0)) + 1

@@ -90,7 +90,7 @@ class Strangers:
 def judge_records(
     where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress
 ) -> Judged:
-    """Guesses and probabilities about every record, among all values or those that the honest reader leaves."""
+    """Guesses and probabilities about every record, among all values or those that the plain reader leaves."""
     original = where.target.original
     by_persons = original.persons is not None
     ceilings = None if by_persons else find_ceilings(where.target, column)
@@ -158,7 +158,7 @@ class _Views:
     """Places and stocks."""
 
     def of(self, records: NDArray[np.int64]) -> tuple[Shares | None, Shares, Shares]:
-        """The honest reader's certainty (if known), and logarithms of what is believed before and of the evidence."""
+        """The plain reader's certainty (if known), and logarithms of what is believed before and of the evidence."""
         honest: Shares | None = None
         if self.reader is not None:
             honest = np.asarray((self.reader[0][records] @ self.reader[1]).toarray())
@@ -343,7 +343,7 @@ _OF_THE_GROUP = ("values of the group", "likeliest value of the group")
 
 
 def _reader(where: Whereabouts, column: int, *, needed: bool) -> tuple[Any, Any] | None:
-    """Places and stocks of the honest reader; None where nobody needs them and they cost far more than the attack."""
+    """Places and stocks of the plain reader; None where nobody needs them and they cost far more than the attack."""
     if isinstance(where.target.release, Grouped) and not needed:
         return None
     try:

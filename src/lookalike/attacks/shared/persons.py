@@ -2,7 +2,7 @@
 
 The attacker knows the quasi-identifiers of one row of a person, any of them. Two readers are measured:
 
-    is told which rows belong together, but not whose they are: of the U different persons of the row's class, a value
+    is given which rows belong together, but not whose they are: of the U different persons of the row's class, a value
     is believed as often as persons have it in some row of the class
     knows that c of the w rows of the class are the person's: a value of n rows is believed with
     1 - C(w - n, c) / C(w, c)

@@ -5,7 +5,7 @@
     Bucketized         the values of the buckets of the rows with exactly the person's quasi-identifiers
     Perturbed          the rows with exactly these, their values read by Bayes
 
-Unlike the honest reader of `whereabouts`, who finds a place for every record of the table, this one needs no record
+Unlike the plain reader of `whereabouts`, who finds a place for every record of the table, this one needs no record
 but the person's own quasi-identifiers. So it reads the release for people who are not in it as well.
 
 Cost: records times classes comparisons; of plain tables records times rows.

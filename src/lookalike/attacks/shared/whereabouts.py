@@ -1,4 +1,4 @@
-"""Where a known person may be in a release, and what the rows there say: the honest reader, whom attacks try to beat.
+"""Where a known person may be in a release, and what the rows there say: the plain reader, whom attacks try to beat.
 
     Grouped      a class of identical rows that the person fits; where classes overlap, such that all find room
     Bucketized   the buckets that list the person's quasi-identifiers
@@ -116,7 +116,7 @@ class Whereabouts:
         return normalise(sparse.csr_array(counts @ posterior))
 
     def beliefs(self, column: int) -> Any:
-        """[records, values] what the honest reader believes of each record (CSR)."""
+        """[records, values] what the plain reader believes of each record (CSR)."""
         return sparse.csr_array(self.places @ self.stocks(column))
 
 

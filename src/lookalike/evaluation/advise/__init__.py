@@ -1,4 +1,5 @@
-"""Advice with numbers: what a table can bear, what to promise first, which column costs most and what would save it.
+"""Advice with numbers: which promises a table can support, what to promise first, which column costs most and what
+would save it.
 
     promises    the strongest eligible parameters of each model, the probabilities they leave, and a promise to start
     with

@@ -115,7 +115,7 @@ def advise(
     progress: Progress = silent,
     **reading: Any,
 ) -> Advice:
-    """What a table can bear, what to promise first, which column costs most and what a change would save.
+    """Which promises a table can support, what to promise first, which column costs most and what a change would save.
 
     Trial runs keep `model`, or else what is recommended, on at most `sample` records. Without `trials` nothing is run.
     """

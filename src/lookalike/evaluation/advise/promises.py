@@ -1,4 +1,4 @@
-"""Which promises a sensitive column can bear, what certainty each leaves, and which promise to start with.
+"""Which promises a sensitive column can support, what certainty each leaves, and which promise to start with.
 
 Which parameters to show is the models' own (`proposals`): the strongest that can be kept or, of models that can always
 be kept by one group of all records, one that still allows groups of some use. Ceilings come from their requirements.
@@ -66,7 +66,7 @@ class Belief:
 
 @dataclass(frozen=True)
 class Bearable:
-    """A model with a parameter that the column can bear."""
+    """A model with a parameter that the column can support."""
 
     model: PrivacyModel
     meaning: str
@@ -91,7 +91,7 @@ class Bearable:
 
 @dataclass(frozen=True)
 class ColumnBearing:
-    """What one sensitive column can bear."""
+    """Which promises one sensitive column can support."""
 
     column: str
     n_values: int

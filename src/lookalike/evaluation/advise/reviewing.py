@@ -28,13 +28,13 @@ _NEVER_SAID = 0.01
 
 @dataclass(frozen=True)
 class Reached:
-    """A promise, what the release keeps of it, and how much more the table could bear."""
+    """A promise, what the release keeps of it, and how much more the table could support."""
 
     promise: Promise
     reached: Promise | None
     """The strongest form of the promise that this very release keeps, if it is stronger than what was asked."""
     next: Promise | None
-    """The next stronger one that the table can bear."""
+    """The next stronger one that the table can support."""
     limit: Promise | None
     """The strongest that any release of this table can keep; None: there is no limit but one group of all records."""
     on_a_scale: bool = True
@@ -171,7 +171,7 @@ def find_kept(model: PrivacyModel, reached: Fraction | float) -> PrivacyModel:
 
 
 def _find_stronger(model: PrivacyModel, prior: Counts, column: Domain | None) -> PrivacyModel | None:
-    """A step stronger, if the table can bear it: chances and bounds of nine tenths, k and l by at least one."""
+    """A step stronger, if the table can support it: chances and bounds of nine tenths, k and l by at least one."""
     asked = Fraction(model.asked)
     parameter = Fraction(math.ceil(max(asked + 1, asked / _STEP))) if model.rises else three_decimals_up(asked * _STEP)
     if not model.rises and (parameter >= asked or parameter <= 0):

@@ -90,7 +90,7 @@ class Comparison:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any], sensitive: tuple[str, ...]) -> Comparison:
-        """A comparison as it was; which of its runs were made when is not told."""
+        """A comparison as it was; which of its runs were made when is not said."""
         return cls(
             runs=tuple(Run.from_plain(one) for one in plain["runs"]),
             made=frozenset(),

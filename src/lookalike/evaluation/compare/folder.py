@@ -1,6 +1,6 @@
 """The folder that a comparison is kept in: one small file for each finished run, written whole or not at all.
 
-    FOLDER/runs/<fingerprint>.json      what came of a run
+    FOLDER/runs/<fingerprint>.json      the result of a run
     FOLDER/comparison.json              everything together; also the mark by which the folder is known
     FOLDER/comparison.csv, frontier.svg
 

@@ -1,4 +1,4 @@
-"""Which runs there are, and what came of each.
+"""Which runs there are, and the result of each.
 
 A task is one promise with one algorithm: every promise with every algorithm asked for, or with the few that suit it.
 What cannot be run is settled here, before anything long begins, and says why: a promise that no release can keep, an
@@ -125,7 +125,7 @@ class Task:
         return Wording(form=self.algorithm.form, adversary=self.adversary, known=self.known, unit=self.unit)
 
     def run(self, status: str, reason: str = "", **more: object) -> Run:
-        """What came of it, with what is known of every run."""
+        """The result, with what is known of every run."""
         known = {
             "promise": self.promise,
             "meaning": tuple(promise.sentence(self._wording) for promise in self.promises),

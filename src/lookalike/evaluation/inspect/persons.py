@@ -3,7 +3,7 @@
 Where no column numbers persons, persons who have several rows still show: rows that agree in the date of birth and the
 zip code agree in the sex too, which rows of different persons do by chance only. So for every quasi-identifier and
 every pair of them with many values it is asked whether the rows that agree in them agree in something that is of a
-person (sex, age, date of birth ...). Cost: a sort of all rows per pair of columns, of which there are 45 at most.
+person (sex, age, date of birth ...). Cost: a sort of all rows per pair of columns, at most 45.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class Basis:
 
     @property
     def wording(self) -> Wording:
-        """Who its promises are about, and against whom they hold."""
+        """Who its promises are about, and against which attacker they hold."""
         known = tuple(domain.name for domain in self.domains.quasi)
         return Wording(form=self.form, adversary=self.adversary, known=known, unit=self.unit)
 

@@ -1,4 +1,4 @@
-"""Page one of a report: everything that somebody needs who signs, on one sheet.
+"""Page one of a report: everything that someone needs who signs, on one sheet.
 
 What is said at length in the annex is said here in a sentence. Lists are cut after so many letters, with the number of
 what is left out, so that the sheet is one sheet whatever the table; the annex has them in full.
@@ -45,7 +45,7 @@ class Certificate:
     uses: Uses
     not_promised: tuple[str, ...]
     to_decide: tuple[str, ...]
-    """What whoever signs must judge."""
+    """What anyone who signs must judge."""
     digests: Mapping[str, str]
     """The SHA-256 of every file that the report goes with."""
 
@@ -69,7 +69,7 @@ def make_certificate(
         attacker=f"someone who {basis.wording.describe_adversary()}",
         risks=(risks := _list_risks(basis, stated, evaluation)),
         risk_notes=_note_risks(basis, risks, stated),
-        # What attacks found stands in the sentences, to whole percents.
+        # What attacks found is in the sentences, to whole percents.
         three=tuple(_publish_risk(risk, basis) for risk in three),
         three_in_short=tuple(_shorten_risk(risk, basis) for risk in three),
         uses=list_uses(basis, evaluation),
@@ -89,7 +89,7 @@ def _publish_risk(risk: Risk, basis: Basis) -> Risk:
 
 
 def _shorten_risk(risk: Risk, basis: Basis) -> str:
-    """The sentence of a risk; where a promise bounds it, which one, since its words stand above."""
+    """The sentence of a risk; where a promise bounds it, which one, since its words are above."""
     bound = [str(promise) for promise in basis.promises if promise.column is not None]
     if risk.name == "inference" and risk.verdict == "bounded":
         return f"Limited by the promise about {join_some([clip(text, 40) for text in bound])}."

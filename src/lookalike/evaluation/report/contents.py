@@ -241,7 +241,7 @@ class Report:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON; what nobody needs to be told (repeated persons, identifiers, rounded ends) is left out."""
+        """Ready for JSON; what nobody needs to know (repeated persons, identifiers, rounded ends) is left out."""
         plain = asdict(self)
         if self.before_after is not None:
             plain["before_after"] = self.before_after.to_plain()

@@ -199,7 +199,7 @@ def _attacks(report: Report) -> charts.Chart:
 
 
 def _answers(report: Report) -> charts.Chart:
-    """How many queries are answered how accurately."""
+    """Error of count queries."""
     rows = [
         {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
         for line in report.answers

@@ -1,7 +1,8 @@
 """What a release says about itself to programs: datapackage.json and schema.yaml.
 
 `datapackage.json` is a Frictionless data package with one block of our own, `lookalike`, that says how to read the
-cells, what is promised and against whom. Nothing here depends on the order of the input, on a seed, on the machine or
+cells, what is promised and against which attacker. Nothing here depends on the order of the input, on a seed, on the
+machine or
 on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
@@ -152,7 +153,7 @@ class PublishedManifest(Manifest):
 
     @property
     def wording(self) -> Wording:
-        """Who its promises are about, and against whom they hold."""
+        """Who its promises are about, and against which attacker they hold."""
         fields = (field for listed in self.tables.values() for field in listed)
         return Wording(
             form=self.form,

@@ -45,7 +45,7 @@ class WrittenTable:
 
 @dataclass(frozen=True)
 class WrittenPart:
-    """What is told about a part that was written: small, and without any row."""
+    """What is reported about a part that was written: small, and without any row."""
 
     number: int
     n_rows: int

@@ -205,7 +205,7 @@ class ReleaseFolder:
     def parts_over(self, places: Sequence[int], domains: Domains) -> Release:
         """Some parts of a release that was published in parts, over given domains.
 
-        What was withheld is told of the whole only, so parts say nothing of it.
+        What was withheld is known of the whole only, so parts say nothing of it.
         """
         manifest, tables = self.manifest, {}
         for name, fields in manifest.tables.items():

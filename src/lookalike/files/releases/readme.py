@@ -1,6 +1,7 @@
 """README.txt of a release: a letter to the person who receives it.
 
-What the table is, how to read a cell, what is promised and against whom, what is not, and how to check. It repeats
+What the table is, how to read a cell, what is promised and against which attacker, what is not, and how to check. It
+repeats
 the manifest in words and adds nothing that the manifest does not say.
 """
 
@@ -85,7 +86,7 @@ _FORM_SENTENCES = {
     "matched": f"{_ONE_ROW_EACH} Every row has generalised its own columns and fits several people.",
     "bucketized": (
         "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
-        "joined by the bucket number only: within a bucket nobody is told which value belongs to which person. "
+        "joined by the bucket number only: within a bucket nothing says which value belongs to which person. "
         'Counts over both are estimated: lookalike query THIS-FOLDER "SELECT COUNT(*) WHERE ...", in Python '
         'lookalike.open_release(folder).counts("column"), or in DuckDB with views.sql.'
     ),

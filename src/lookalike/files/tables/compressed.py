@@ -1,6 +1,7 @@
 """Compressed text, unpacked on the way and never beyond what is allowed.
 
-gzip, bzip2, xz and zstd are told by their first bytes; a zip archive is read if there is one file in it. A small file
+gzip, bzip2, xz and zstd are recognised by their first bytes; a zip archive is read if there is one file in it. A small
+file
 can unpack to a huge one, so every read is counted: up to `FREE_BYTES` anything goes, beyond that no more than
 `MOST_RATIO` times what was read of the packed file, and never more than `MOST_BYTES`. Tables of people stay far below.
 Memory: one block, and what the format needs to unpack (bounded for xz, whose files may ask for gigabytes).

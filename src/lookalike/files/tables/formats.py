@@ -1,4 +1,4 @@
-"""The formats of files that tables are read from: which there are, how a file of each is told, and what reads it.
+"""The formats of files that tables are read from: the list, how each is recognised, and what reads it.
 
     @register_format
     class Stata(Format):
@@ -7,7 +7,7 @@
         def scan(self, path, asked):
             return polars_frame_of(path), []
 
-A file is told by its first bytes and only then by its name; what no format claims is delimited text. Readers are
+A file is recognised by its first bytes and only then by its name; what no format claims is delimited text. Readers are
 loaded on first use, so that help and messages can list formats without loading polars.
 """
 
@@ -298,6 +298,6 @@ def _save_as() -> str:
 
 
 def read_head(path: Path) -> bytes:
-    """The first bytes of a file, by which its format is told."""
+    """The first bytes of a file, by which its format is recognised."""
     with path.open("rb") as file:
         return file.read(_HEAD)

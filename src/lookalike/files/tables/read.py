@@ -1,6 +1,7 @@
 """One door for every table: a file, a folder, a pipe, a URL, a database or a data frame becomes a `Table` of codes.
 
-A file is told by its first bytes and only then by its name. Columns that are not asked for are not read, except that
+A file is recognised by its first bytes and only then by its name. Columns that are not asked for are not read, except
+that
 every record of a CSV file is checked. Whatever goes wrong comes out as an error of this library that names the
 column or the line and shows no value. Cost: one pass over the file and one sort a column.
 """

@@ -1,4 +1,4 @@
-"""Releases made in parts: the same methods and the same promise for tables that no machine holds.
+"""Releases made in parts: the same methods and the same promise for very large tables.
 
     survey.py   domains, counts and a coding, from the distinct values of each column
     cut.py      where to cut: boxes.py (of quasi-identifiers) or slices.py (parts like the whole), as the method says

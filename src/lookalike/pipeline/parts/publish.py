@@ -247,7 +247,7 @@ def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Ran
 
 @dataclass(frozen=True, eq=False)
 class _Done:
-    """What is told of a part that was published: no rows, and nothing that grows with them."""
+    """What is reported of a part that was published: no rows, and nothing that grows with them."""
 
     n_rows: int
     written: WrittenPart

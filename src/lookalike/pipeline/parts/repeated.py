@@ -1,5 +1,5 @@
 """Persons who repeat unsaid, in a table that lies elsewhere: how often values repeat is counted in all of its rows, and
-whether other columns are constant within them is told from all rows of some of these values.
+whether other columns are constant within them is judged from all rows of some of these values.
 """
 
 from __future__ import annotations

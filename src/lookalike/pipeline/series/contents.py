@@ -45,7 +45,7 @@ class Contents:
     made_up: Mapping[int, int] = field(default_factory=dict)
     """By group, rows that no person is behind, where there are any."""
     adversary: str = READS_RELEASE
-    """Against whom it was promised. A series promises nothing about values against another one."""
+    """The attacker it was promised against. A series promises nothing about values against another one."""
 
     @property
     def groups(self) -> Ints:

@@ -21,7 +21,7 @@ promise on values new rows wait while a part of a block leaves their cell. Block
 blocks of a cell that both leave in part are left to the audit, which takes the most that each value can be.
 
 **Persons with several rows.** A row of a person who was published before is no new person. Someone who knows one row
-of the person, and in which releases it is, and is told which rows of a cell belong together, believes of the block's
+of the person, and in which releases it is, and is given which rows of a cell belong together, believes of the block's
 persons what all rows of the cell that were ever published say about them. So where persons come back to a cell, each
 block there must keep every promise with all rows that its persons ever had in the cell, and so must all rows that the
 cell shows now. Not covered, as in a single release: someone who knows several rows of the person that lie in different

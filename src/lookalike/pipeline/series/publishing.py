@@ -1,4 +1,4 @@
-"""One release as a part of several: what came before it, the check of all together, and its entry in the ledger.
+"""One release of a series: the earlier ones, the check of all together, and its entry in the ledger.
 
 step = open_step(...)        reads the earlier releases, or the ledger, before anything is made
 step.check(made)             raises `AuditFailed` unless all releases together keep all promises
@@ -158,7 +158,7 @@ class Step:
             self.notes += self.audit.lines
 
     def to_plain(self) -> dict[str, Any]:
-        """What came of it, ready for JSON."""
+        """The result, ready for JSON."""
         name = None if self.ledger is None else self.ledger.name
         return {"name": name, "mode": self.mode, "audit": None if self.audit is None else self.audit.to_plain()}
 
@@ -232,7 +232,7 @@ class Step:
 
 
 def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: dict[str, Any]) -> Step:
-    """What came before, read and checked for being what was published; changes of values are refused."""
+    """The earlier releases, read and checked for being what was published; changes of values are refused."""
     data = prepared.data
     for promise in prepared.promises:
         if (reason := refuse_model(promise)) is not None:

@@ -1,5 +1,5 @@
 "use strict";
-// Follow a run or a comparison: asks twice a second how far it is, and shows it. A screen reader is told when a step
+// Follow a run or a comparison: asks twice a second how far it is, and shows it. A screen reader hears when a step
 // begins, not every tick.
 
 // Where a step stands in the whole, and what it does in plain words. Steps of a method that are not named here are the

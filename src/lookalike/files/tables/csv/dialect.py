@@ -26,7 +26,7 @@ _DELIMITER_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a v
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How records and fields are told apart."""
+    """How records and fields are separated."""
 
     delimiter: str
     quote: str | None
