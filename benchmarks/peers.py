@@ -34,13 +34,16 @@ METHODS = ("", "mondrian")
 """The default, which takes its time, and the fast one."""
 
 
-def publish(table: Path, schema: Path, models: tuple[str, ...], method: str, folder: Path) -> tuple[float, float, str]:
+def publish(
+    table: Path, schema: Path, models: tuple[str, ...], method: str, folder: Path
+) -> tuple[float, float, float, str]:
     words = ["publish", str(table), "--schema", str(schema), "--report", "brief", "--no-pdf"]
     words += [word for model in models for word in ("--model", model)]
     words += ["--algorithm", method] if method else []
     run = timed([*COMMAND, *words, "--out", str(folder / "out"), "--overwrite", "--json"])
     told = json.loads(run.output)
-    return float(told["loss"]["gcp"]), run.cpu, str(told["algorithm"])
+    dropped = told["suppressed"] / told["audit"]["records"]
+    return float(told["loss"]["gcp"]), dropped, run.cpu, str(told["algorithm"])
 
 
 def read_peers(folder: Path) -> dict[tuple[str, str, str], dict[str, dict[str, float]]]:
@@ -81,11 +84,9 @@ def main() -> None:
         for table in tables if options.large else tables[:1]:
             for promise, (models, key) in PROMISES.items():
                 for method in METHODS:
-                    loss, cpu, used = publish(table, schema, models, method, folder)
-                    print(
-                        f"{promise:20} {table.stem:12} {'lookalike ' + used:60} {loss:7.4f} {'':7} {0:8.1%} {cpu:7.1f}",
-                        flush=True,
-                    )
+                    loss, dropped, cpu, used = publish(table, schema, models, method, folder)
+                    row = f"{promise:20} {table.stem:12} {'lookalike ' + used:60} {loss:7.4f} {'':7} {dropped:8.1%}"
+                    print(f"{row} {cpu:7.1f}", flush=True)
                 for system, metrics in peers.get((*key, table.stem), {}).items():
                     loss = metrics.get("gcp", float("nan"))
                     tight = metrics.get("gcp_class_tight", metrics.get("gcp_kept_rows", float("nan")))
