@@ -34,6 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "Fidelity",
         "PublishedRelease",
         "Estimate",
+        "Statistic",
         "Pooled",
         "Synthesis",
     ),
@@ -198,6 +199,11 @@ True
 >>> estimate = release.count({"age": (61, None)})
 >>> low, high = estimate.interval(0.95)
 >>> low <= estimate.value <= high
+True
+""",
+    "Statistic": """
+>>> mean = release.mean("age")
+>>> mean.least <= mean.low <= mean.value <= mean.high <= mean.most
 True
 """,
     "Pooled": """

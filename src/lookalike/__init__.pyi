@@ -8,6 +8,7 @@ from lookalike.algorithms.mst import MST as MST
 from lookalike.algorithms.privbayes import PrivBayes as PrivBayes
 from lookalike.algorithms.shared.synthesis import Synthesis as Synthesis
 from lookalike.analysis.counts import Estimate as Estimate
+from lookalike.analysis.measuring import Statistic as Statistic
 from lookalike.analysis.plain import Pooled as Pooled, pool as pool, sample as sample
 from lookalike.analysis.release import PublishedRelease as PublishedRelease, open_release as open_release
 from lookalike.attacks.run import Attacks as Attacks

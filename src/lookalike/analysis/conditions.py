@@ -3,8 +3,12 @@
     {"age": (30, 40), "sex": "F", "diagnosis": ["flu", "HIV"], "ward": None}
 
 A pair is a range with both ends included (None: open), a list is any of its values, None is missing, everything else
-is equality. All must hold. `Range`, `Except`, `AllOf` and `AnyOf` say what this notation cannot; missing is in no range
-and in no `Except`, as in SQL.
+is equality. All must hold. `Range`, `StartsWith`, `Except`, `AllOf` and `AnyOf` say what this notation cannot; missing
+is in no range and in no `Except`, as in SQL.
+
+A value that equality names must be one that the column can have, or the question is refused with the nearest value: a
+misspelled name would otherwise be answered by 0, without error. Numbers and dates must lie between the least and the
+greatest of the column; ranges may lie anywhere.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ from typing import Any
 
 import polars as pl
 
-from lookalike.errors import RecipeError, quoted
+from lookalike.data.taxonomy import OTHER
+from lookalike.errors import RecipeError, quoted, unknown_name
 
 Where = Mapping[str, Any]
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -35,6 +40,13 @@ class Range:
     high: Any = None
     low_included: bool = True
     high_included: bool = True
+
+
+@dataclass(frozen=True)
+class StartsWith:
+    """The texts that begin with these characters."""
+
+    prefix: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,37 @@ class AnyOf:
     parts: tuple[Any, ...]
 
 
+def check_values(column: pl.Series, wanted: Any) -> None:
+    """RecipeError if a condition names a value that the column cannot have; `column` holds all that it can."""
+    if isinstance(wanted, AllOf | AnyOf):
+        for part in wanted.parts:
+            check_values(column, part)
+    if wanted is None or isinstance(wanted, AllOf | AnyOf | StartsWith | Range | tuple) or column.dtype == pl.Boolean:
+        return
+    if isinstance(wanted, Except):
+        named = list(wanted.values)
+    else:
+        named = list(wanted) if isinstance(wanted, list | set | frozenset) else [wanted]
+    typed = [_convert_value(column, value) for value in named if value is not None]
+    known = column.drop_nulls()
+    if column.dtype == pl.String:
+        possible = known.to_list()
+        unknown = sorted(set(typed) - set(possible))
+        if unknown:
+            problem = f"{quoted(column.name)} has no value {quoted(unknown[0])} in this release."
+            near = unknown_name("value", unknown[0], possible).removeprefix(f"There is no value {quoted(unknown[0])}.")
+            rare = f' Rare values are published together, as "{OTHER}".' if OTHER in possible else ""
+            raise RecipeError(f"{problem}{near}{rare}")
+    elif len(known):
+        low, high = sorted(known)[0], sorted(known)[-1]
+        for value in typed:
+            if not low <= value <= high:
+                raise RecipeError(
+                    f"{quoted(column.name)} lies between {low} and {high} in this release, and {value} is outside. Ask "
+                    "for a value between them, or for a range (<, >, BETWEEN)."
+                )
+
+
 def satisfies(column: pl.Series, wanted: Any) -> pl.Series:
     """Whether each value of a column is one that is wanted."""
     if wanted is None:
@@ -67,6 +110,8 @@ def satisfies(column: pl.Series, wanted: Any) -> pl.Series:
         return reduce(join, (satisfies(column, part) for part in wanted.parts))
     if isinstance(wanted, Except):
         return column.is_not_null() & ~_one_of(column, [value for value in wanted.values if value is not None])
+    if isinstance(wanted, StartsWith):
+        return _start_with(column, wanted.prefix)
     if isinstance(wanted, tuple):
         if len(wanted) != 2:
             raise RecipeError(
@@ -79,6 +124,23 @@ def satisfies(column: pl.Series, wanted: Any) -> pl.Series:
     values = list(wanted) if isinstance(wanted, list | set | frozenset) else [wanted]
     mask = _one_of(column, [value for value in values if value is not None])
     return mask | column.is_null() if None in values else mask
+
+
+def _start_with(column: pl.Series, prefix: str) -> pl.Series:
+    if column.dtype != pl.String:
+        raise RecipeError(
+            f"{quoted(column.name)} holds {str(column.dtype).casefold()} values, and LIKE asks about text. "
+            "Ask for a range: BETWEEN ... AND ..., < or >=."
+        )
+    # Below a node such as 80*** a published code may go on in any way: whether it does as asked is not known.
+    for value in column.drop_nulls().unique().sort():
+        shown = value.rstrip("*")
+        if shown and shown != value and len(shown) < len(prefix) and prefix.startswith(shown):
+            raise RecipeError(
+                f"{quoted(column.name)} is published as {quoted(value)} for some records, so the release does not say "
+                f"which of them start with {quoted(prefix)}. Ask for {quoted(shown + '%')} or less."
+            )
+    return column.str.starts_with(prefix).fill_null(False)
 
 
 def _one_of(column: pl.Series, values: list[Any]) -> pl.Series:

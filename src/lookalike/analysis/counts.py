@@ -184,7 +184,7 @@ def estimate_counts(queries: Queries, release: Release, inside: str = "weighted"
 
 
 def _places_asked(masks: Sequence[Masks]) -> list[int]:
-    return [place for place, mask in enumerate(masks) if not mask.all()]
+    return [place for place, mask in enumerate(masks) if mask.dtype != bool or not mask.all()]
 
 
 def _about_quasi(queries: Queries) -> tuple[list[int], Queries]:
@@ -234,7 +234,9 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
     variance = _CHANCE * chance + _UNITS * sums[:, 5] + _UNIFORM * (sums[:, 0] - uniform) ** 2 + modelled
     if inside == "uniform":
         variance += (uniform - sums[:, 0] - moved) ** 2
-    errors = np.where(possible - certain > _HAIR, np.sqrt(variance + _ROUNDING), 0.0)
+    # Where records count with numbers (`linear`), some of them negative, the first two may be equal by chance.
+    is_open = (possible - certain > _HAIR) | (chance > _HAIR)
+    errors = np.where(is_open, np.sqrt(np.maximum(variance, 0.0) + _ROUNDING), 0.0)
     return Answers(counts, errors, *_bounds(certain, possible, release))
 
 

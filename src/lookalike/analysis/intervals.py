@@ -51,6 +51,11 @@ class Law(Enum):
     MODELLED = "modelled"
 
 
+def standard_errors(level: float, law: Law) -> float:
+    """How many standard errors an interval reaches to each side so that it holds the truth that often."""
+    return _spread_wide(level) if law is Law.MODELLED else _spread(level)
+
+
 class Answers(NamedTuple):
     """Estimated counts, their standard errors, and between which counts the truth lies for certain; one per query."""
 
@@ -59,6 +64,8 @@ class Answers(NamedTuple):
     least: Numbers
     most: Numbers
     law: Law = Law.MODELLED
+    whole: bool = True
+    """Whether the truth is a whole number."""
 
     @classmethod
     def of_another(cls, counts: Numbers, errors: Numbers | None = None) -> Answers:
@@ -73,13 +80,13 @@ class Answers(NamedTuple):
         return self.counts, self.errors, self.least, self.most
 
     def intervals(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
-        """From which count to which the truth lies with about that probability: whole numbers."""
+        """From which count to which the truth lies with about that probability: whole numbers, if the truth is one."""
         return _find_intervals(self, level)
 
 
 def _find_intervals(answers: Answers, level: float) -> tuple[Numbers, Numbers]:
     """An estimate without error is its own interval."""
-    counts, errors, least, most, law = answers
+    counts, errors, least, most, law, whole = answers
     if law is Law.EXACT:
         reach = _spread(level) * errors
         low, high = counts - reach, counts + reach
@@ -88,11 +95,11 @@ def _find_intervals(answers: Answers, level: float) -> tuple[Numbers, Numbers]:
         share = np.clip((counts - floor) / room, _HALF / room, 1.0 - _HALF / room)
         place = np.arcsin(np.sqrt(share))
         slope = 2.0 * room * np.sqrt(np.maximum(share * (1.0 - share), 1e-12))
-        reach = (_spread(level) if law is Law.DEALT else _spread_wide(level)) * errors / slope
+        reach = standard_errors(level, law) * errors / slope
         low = floor + room * np.sin(np.maximum(place - reach, 0.0)) ** 2
         high = floor + room * np.sin(np.minimum(place + reach, math.pi / 2)) ** 2
     within = np.clip(counts, least, most)
-    lowest, highest = np.ceil(least - 1e-6), np.floor(most + 1e-6)
-    low, high = (np.clip(np.rint(end), lowest, highest) for end in (low, high))
+    lowest, highest = (np.ceil(least - 1e-6), np.floor(most + 1e-6)) if whole else (least, most)
+    low, high = (np.clip(np.rint(end) if whole else end, lowest, highest) for end in (low, high))
     exact = errors == 0
     return np.where(exact, within, np.minimum(low, high)), np.where(exact, within, high)

@@ -44,11 +44,14 @@ class Links:
         stock = sparse.coo_array((np.ones(len(self._entries[1])), self._entries), shape=self.shape).tocsr()
         return np.asarray(np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True))
 
-    def follow(self, of_values: Numbers, by_value: Numbers, sums: Numbers) -> tuple[Numbers, Numbers]:
+    def follow(
+        self, of_values: Numbers, by_value: Numbers, sums: Numbers, alone: Numbers | None = None
+    ) -> tuple[Numbers, Numbers]:
         """[queries] how far answers move, and what that adds to their variance.
 
-        `of_values` [values, queries] are the weights of values, the others what the kernel found. Nothing where there
-        are too few buckets to say something about each value, or where no bucket leaves a choice.
+        `of_values` [values, queries] are the weights of values, the next two what the kernel found, and `alone` is the
+        variance of what rows count, if they do not count 0 or 1. Nothing where there are too few buckets to say
+        something about each value, or where no bucket leaves a choice.
         """
         nothing = np.zeros(of_values.shape[1])
         n_rows = self._counts.sum()
@@ -56,8 +59,9 @@ class Links:
         if self.shape[0] <= 2 * self.shape[1] or size <= 1:
             return nothing, nothing
         counts, matching = self._counts[:, None], sums[2]
-        share = matching / n_rows
-        alone = share * (1.0 - share)
+        if alone is None:
+            share = matching / n_rows
+            alone = share * (1.0 - share)
         apart = counts * (self._inverse @ by_value[0]) - by_value[1]
         apart -= counts / n_rows * apart.sum(axis=0)
         noise = counts**2 * np.diag(self._inverse)[:, None] * (alone * size * (1.0 - 1.0 / size) ** 2)

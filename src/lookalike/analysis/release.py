@@ -3,6 +3,7 @@
 release = lookalike.open_release("release")
 release.counts("diagnosis", where={"age": (30, 40)})
 release.count({"diagnosis": "HIV", "sex": "F"}).interval()
+release.mean("age", {"diagnosis": "HIV"})
 release.query("SELECT COUNT(*) WHERE age > 40 AND diagnosis = 'HIV'")
 release.sample(worlds=5)
 
@@ -25,7 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.analysis.columns import hand_back_tables, list_columns
-from lookalike.analysis.conditions import Where, satisfies
+from lookalike.analysis.conditions import Where, check_values, satisfies
 from lookalike.analysis.counts import (
     Estimate,
     Queries,
@@ -35,7 +36,20 @@ from lookalike.analysis.counts import (
     independent,
 )
 from lookalike.analysis.intervals import LEVEL, Answers
+from lookalike.analysis.measuring import (
+    COUNT,
+    MEAN,
+    QUANTILE,
+    TOTAL,
+    Asked,
+    as_statistic,
+    check_weight,
+    measure,
+    name_figures,
+    type_figures,
+)
 from lookalike.analysis.plain import Plain
+from lookalike.analysis.statistics import Figures
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
@@ -228,19 +242,98 @@ class PublishedRelease:
             frame[name] = pl.Series(numbers)
         return hand_back(pl.DataFrame(frame), self.library)
 
-    def query(self, sql: str, *, level: float = LEVEL) -> Any:
-        """A count in SQL: an estimate, or with GROUP BY a frame as `crosstab` gives it.
+    def total(
+        self,
+        column: str,
+        where: Where | None = None,
+        *,
+        by: str | Iterable[str] = (),
+        weight: str | None = None,
+        level: float = LEVEL,
+    ) -> Any:
+        """The sum of a column's values among people who satisfy the conditions; missing values are left out.
 
-        SELECT COUNT(*) [, columns] [WHERE conditions joined by AND; OR between conditions on one column]
-        [GROUP BY columns]
+        A `Statistic`, or with `by` a frame: one line per combination of values of these columns. `weight` names a
+        published column that says how many people a record stands for.
+        """
+        return self._measure((Asked(TOTAL, column),), where, by, weight, level)
+
+    def mean(
+        self,
+        column: str,
+        where: Where | None = None,
+        *,
+        by: str | Iterable[str] = (),
+        weight: str | None = None,
+        level: float = LEVEL,
+    ) -> Any:
+        """The mean of a column's values (`total`)."""
+        return self._measure((Asked(MEAN, column),), where, by, weight, level)
+
+    def quantile(
+        self,
+        column: str,
+        share: float = 0.5,
+        where: Where | None = None,
+        *,
+        by: str | Iterable[str] = (),
+        weight: str | None = None,
+        level: float = LEVEL,
+    ) -> Any:
+        """The least value at or below which that share of the people lies; 0.5 is the median (`total`)."""
+        return self._measure((Asked(QUANTILE, column, share),), where, by, weight, level)
+
+    def query(self, sql: str, *, level: float = LEVEL, weight: str | None = None) -> Any:
+        """Figures in SQL. One is an `Estimate` (of a count) or a `Statistic`; several, or GROUP BY, give a frame.
+
+        SELECT COUNT(*), SUM(column), AVG(column), MEDIAN(column), QUANTILE(column, 0.9) [, columns]
+        [WHERE conditions joined by AND; OR between conditions on one column] [GROUP BY columns]
+
+        With `weight`, a published column, every record counts as often as it says.
         """
         # The parser is loaded by those who use it.
         from lookalike.analysis.sql import parse
 
         question = parse(sql, self.columns)
+        if question.asked != (Asked(COUNT),) or weight is not None:
+            return self._measure(question.asked, question.where, question.group_by, weight, level)
         if not question.group_by:
             return self.count(question.where)
         return self.crosstab(question.group_by[:-1], question.group_by[-1], question.where, level=level)
+
+    def _measure(
+        self, asked: Sequence[Asked], where: Where | None, by: str | Iterable[str], weight: str | None, level: float
+    ) -> Any:
+        names = [by] if isinstance(by, str) else list(by)
+        if len(set(names)) != len(names):
+            raise RecipeError("A column is named twice. Group by different columns.")
+        columns = {one.column for one in asked if one.column is not None}
+        self._check_columns((*names, *sorted(columns)))
+        wanted = self._find_wanted(where or {})
+        weights = check_weight(self.release, weight)
+        lines = self._lines(names, wanted) if names else np.zeros((1, 0), dtype=np.int32)
+        single = {name: np.arange(len(self._values[name])) == lines[:, [at]] for at, name in enumerate(names)}
+        release, each = self._about({*names, *wanted, *columns, *weights}), {**wanted, **single}
+        method = self.methods[0]
+        found: dict[str, Any] = {
+            name: self._values[name].gather(codes) for name, codes in zip(names, lines.T, strict=True)
+        }
+        for one, heads in zip(asked, name_figures(asked), strict=True):
+            if one == Asked(COUNT) and not weights:
+                n_rows, _, answers = self._answer(names, lines, wanted)
+                low, high = answers._replace(most=np.minimum(answers.most, n_rows)).intervals(level)
+                figures = Figures(answers.counts, answers.errors, low, high, answers.least, answers.most)
+            else:
+                figures = measure(one, release, each, len(lines), weights, level)
+            typed = type_figures(one, release, figures)
+            if not names and len(asked) == 1:
+                return as_statistic(one, typed, level, method)
+            for head, field in zip(heads, ("values", "errors", "low", "high"), strict=True):
+                # Under names that no column has.
+                while head in found:
+                    head += "_"
+                found[head] = typed[field]
+        return hand_back(pl.DataFrame(found), self.library)
 
     def sample(self, worlds: int = 5, seed: int | None = None) -> list[Any]:
         """Plain tables that the release may come from, with the columns and types of the original; see `pool`."""
@@ -299,6 +392,8 @@ class PublishedRelease:
                 f'{type(where).__name__}. Those in words go to query: query("SELECT COUNT(*) WHERE age > 60").'
             )
         self._check_columns(where)
+        for name, wanted in where.items():
+            check_values(self._values[name], wanted)
         return {name: satisfies(self._values[name], wanted).to_numpy().astype(bool) for name, wanted in where.items()}
 
     def _lines(self, names: Sequence[str], wanted: Wanted) -> Codes:
@@ -343,7 +438,7 @@ class PublishedRelease:
         release = self._about(asked)
         shown = next((side for side in self._shown if len(side.places(asked)) == len(asked)), None)
         n_codes = sum(len(self._values[name]) for name in asked)
-        step = max(_MOST_MASKED // n_codes, 1)
+        step = max(_MOST_MASKED // max(n_codes, 1), 1)
         found = []
         for start in range(0, max(len(lines), 1), step):
             part = lines[start : start + step]

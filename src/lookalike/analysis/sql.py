@@ -1,4 +1,4 @@
-"""Counts in SQL, about any release.
+"""Counts, totals, means and quantiles in SQL, about any release.
 
     SELECT COUNT(*), sex WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('flu', 'HIV') GROUP BY sex
 
@@ -18,17 +18,25 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, Where
+from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, StartsWith, Where
+from lookalike.analysis.measuring import COUNT, MEAN, QUANTILE, TOTAL, Asked
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 SUPPORTED = (
-    "What is understood: SELECT COUNT(*) [, columns] [FROM a name] [WHERE conditions joined by AND] "
-    "[GROUP BY columns]. A condition is =, <>, <, <=, >, >=, [NOT] IN (...), [NOT] BETWEEN ... AND ..., or "
-    "IS [NOT] NULL; OR joins conditions on the same column."
+    "What is understood: SELECT figures [, columns] [FROM a name] [WHERE conditions joined by AND] "
+    "[GROUP BY columns]. Figures are COUNT(*), COUNT(column), SUM(column), AVG(column), MEDIAN(column) and "
+    "QUANTILE(column, 0.9). A condition is =, <>, <, <=, >, >=, [NOT] IN (...), [NOT] BETWEEN ... AND ..., "
+    "LIKE 'start%', or IS [NOT] NULL; OR joins conditions on the same column."
 )
 _LONGEST = 100_000
 _SELECT_PARTS = {"expressions", "where", "group", "from", "from_", "kind", "hint"}
 _PART_NAMES = {"joins": "JOIN", "with_": "WITH", "order": "ORDER BY", "laterals": "LATERAL", "sample": "SAMPLE"}
+_FIGURES: dict[type[exp.Expression], str] = {
+    exp.Count: COUNT,
+    exp.Sum: TOTAL,
+    exp.Avg: MEAN,
+    exp.Median: QUANTILE,
+}
 _FLIPPED: dict[type[exp.Binary], type[exp.Binary]] = {
     exp.GT: exp.LT,
     exp.LT: exp.GT,
@@ -45,6 +53,7 @@ class Question:
 
     where: Where
     group_by: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = (Asked(COUNT),)
 
 
 def parse(sql: str, columns: Sequence[str]) -> Question:
@@ -54,22 +63,25 @@ def parse(sql: str, columns: Sequence[str]) -> Question:
     group_by = tuple(reader.column(node) for node in _read_group_by(select))
     if len(set(group_by)) != len(group_by):
         raise RecipeError("GROUP BY names a column twice. Name different columns.")
-    counts = 0
+    asked: list[Asked] = []
     for node in select.expressions:
-        if isinstance(node, exp.Count) and isinstance(node.this, exp.Star) and not node.expressions:
-            counts += 1
+        figure = reader.figure(node)
+        if figure is not None:
+            asked.append(figure)
         elif not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             raise _explain_refusal(f"SELECT cannot give {_quote_node(node)}.")
         elif reader.column(node) not in group_by:
             raise RecipeError(f"{quoted(node.name)} is selected, so it must be in GROUP BY too.")
-    if counts != 1:
-        raise _explain_refusal("SELECT needs COUNT(*) once.")
+    if not asked:
+        raise _explain_refusal("SELECT needs a figure, such as COUNT(*) or AVG(column).")
+    if len(set(asked)) != len(asked):
+        raise _explain_refusal("SELECT asks for the same figure twice.")
     conditions: dict[str, list[Any]] = {}
     if select.args.get("where"):
         for name, wanted in map(reader.condition, _flatten(select.args["where"].this, exp.And)):
             conditions.setdefault(name, []).append(wanted)
     where = {name: parts[0] if len(parts) == 1 else AllOf(tuple(parts)) for name, parts in conditions.items()}
-    return Question(where, group_by)
+    return Question(where, group_by, tuple(asked))
 
 
 def _select(sql: str) -> exp.Select:
@@ -96,7 +108,7 @@ def _select(sql: str) -> exp.Select:
         if content and part not in _SELECT_PARTS:
             raise _explain_refusal(f"{_PART_NAMES.get(part, part.strip('_').upper())} is not understood.")
     if select.args.get("kind") or select.args.get("hint"):
-        raise _explain_refusal("SELECT takes COUNT(*) and columns only.")
+        raise _explain_refusal("SELECT takes figures and columns only.")
     return select
 
 
@@ -160,6 +172,26 @@ class _Reader:
             raise RecipeError(unknown_name("column", node.name, self.columns))
         return alike[0]
 
+    def figure(self, node: exp.Expression) -> Asked | None:
+        """What a function asks for; None if it is none."""
+        if isinstance(node, exp.Count) and isinstance(node.this, exp.Star) and not node.expressions:
+            return Asked(COUNT)
+        if isinstance(node, exp.Min | exp.Max):
+            low = isinstance(node, exp.Min)
+            column, extreme = node.this.sql(dialect="duckdb"), "0.01" if low else "0.99"
+            raise RecipeError(
+                f"{'MIN' if low else 'MAX'} is the value of one record, which a release does not tell. Ask for "
+                f"QUANTILE({column}, {extreme})."
+            )
+        if type(node) in _FIGURES and not node.expressions:
+            return Asked(_FIGURES[type(node)], self.column(node.this))
+        if isinstance(node, exp.Quantile | exp.PercentileDisc):
+            share = node.args.get("quantile") or node.args.get("expression")
+            if not isinstance(share, exp.Literal) or share.is_string:
+                raise _explain_refusal(f"{_quote_node(node)} needs a share between 0 and 1, as in QUANTILE(age, 0.9).")
+            return Asked(QUANTILE, self.column(node.this), float(share.this))
+        return None
+
     def value(self, node: exp.Expression) -> Any:
         """What a literal says. Numbers stay text: the column knows whether 01234 is a number."""
         if isinstance(node, exp.Paren):
@@ -195,6 +227,8 @@ class _Reader:
             return self.column(node.this), [self.value(value) for value in node.expressions]
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             return self.column(node.this), Range(self.value(node.args["low"]), self.value(node.args["high"]))
+        if isinstance(node, exp.Like):
+            return self.column(node.this), self._prefix(node)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self.column(node.this), None
         raise _explain_refusal(f"{_quote_node(node)} is no condition that is understood.")
@@ -210,6 +244,17 @@ class _Reader:
         if isinstance(wanted, Range):
             return name, AnyOf((Range(high=wanted.low, high_included=False), Range(wanted.high, low_included=False)))
         return name, Except(tuple(wanted))
+
+    def _prefix(self, node: exp.Like) -> StartsWith:
+        pattern = node.expression
+        text = str(pattern.this) if isinstance(pattern, exp.Literal) and pattern.is_string else ""
+        prefix = text.removesuffix("%")
+        if prefix == text or not prefix or any(sign in prefix for sign in "%_"):
+            raise _explain_refusal(
+                f"LIKE takes the first characters and one % at the end, as in LIKE '80%'; {_quote_node(pattern)} is "
+                "another pattern. Write = for a whole value, or IN ('...', '...') for several."
+            )
+        return StartsWith(prefix)
 
     def _comparison(self, node: exp.Binary) -> tuple[str, Any]:
         kind, left, right = type(node), node.this, node.expression

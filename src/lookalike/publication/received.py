@@ -84,8 +84,20 @@ class Received:
         """How many people have each combination of values (`PublishedRelease.crosstab`)."""
         return self.open().crosstab(rows, column, where, **settings)
 
+    def total(self, column: str, where: Where | None = None, **settings: Any) -> Any:
+        """The sum of a column's values (`PublishedRelease.total`)."""
+        return self.open().total(column, where, **settings)
+
+    def mean(self, column: str, where: Where | None = None, **settings: Any) -> Any:
+        """The mean of a column's values (`PublishedRelease.mean`)."""
+        return self.open().mean(column, where, **settings)
+
+    def quantile(self, column: str, share: float = 0.5, where: Where | None = None, **settings: Any) -> Any:
+        """The value at or below which that share of the people lies (`PublishedRelease.quantile`)."""
+        return self.open().quantile(column, share, where, **settings)
+
     def query(self, sql: str, **settings: Any) -> Any:
-        """A count in SQL (`PublishedRelease.query`)."""
+        """Counts, totals, means and quantiles in SQL (`PublishedRelease.query`)."""
         return self.open().query(sql, **settings)
 
     def sample(self, worlds: int = 5, seed: int | None = None) -> list[Any]:

@@ -1,8 +1,9 @@
-"""`query`: counts from a release alone."""
+"""`query`: counts, totals, means and quantiles from a release alone."""
 
 from __future__ import annotations
 
 import datetime
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from lookalike.errors import counted
 
 if TYPE_CHECKING:
     from lookalike.analysis.counts import Estimate
+    from lookalike.analysis.measuring import Statistic
 
 
 @click.command()
@@ -24,24 +26,36 @@ if TYPE_CHECKING:
     default=0.95,
     show_default=True,
     metavar="SHARE",
-    help="How often intervals should hold the true count.",
+    help="How often intervals should hold the true figure.",
+)
+@click.option(
+    "--weight",
+    metavar="COLUMN",
+    help="Count each record as often as this published column says (sample weights).",
 )
 @JSON
-def query(release: str, sql: str, level: float, as_json: bool) -> None:
-    """Estimate a count from RELEASE alone, with its error.
+def query(release: str, sql: str, level: float, weight: str | None, as_json: bool) -> None:
+    """Estimate counts, totals, means and quantiles from RELEASE alone, with their errors.
 
     \b
-    lookalike query release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('asthma', 'HIV')"
+    lookalike query release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('asthma', 'gout')"
     lookalike query release 'SELECT COUNT(*), sex WHERE "zip code" IS NOT NULL GROUP BY sex'
+    lookalike query release "SELECT sex, AVG(age), QUANTILE(age, 0.9) WHERE diagnosis LIKE 'heart%' GROUP BY sex"
 
-    Conditions are joined by AND; OR joins conditions on the same column. Missing values match IS NULL only.
+    Figures are COUNT(*), COUNT(column), SUM(column), AVG(column), MEDIAN(column) and QUANTILE(column, 0.9); missing
+    values are left out. Conditions are joined by AND; OR joins conditions on the same column. Missing values match
+    IS NULL only. A value that no record of the release can have is an error.
     """
     from lookalike.analysis.counts import Estimate
+    from lookalike.analysis.measuring import Statistic
     from lookalike.analysis.release import open_release
 
     loaded = open_release(release)
-    found = loaded.query(sql, level=level)
+    found = loaded.query(sql, level=level, weight=weight)
     note(*loaded.notes)
+    if isinstance(found, Statistic):
+        _tell_statistic(found, as_json)
+        return
     if isinstance(found, Estimate):
         _tell(found, level, as_json)
         return
@@ -71,6 +85,23 @@ def _tell(found: Estimate, level: float, as_json: bool) -> None:
             f"About {_number(found.value)}, with {level * 100:g} % confidence from {_number(low)} to {_number(high)} "
             f"({over})."
         )
+
+
+def _tell_statistic(found: Statistic, as_json: bool) -> None:
+    from lookalike.analysis.measuring import write_number
+
+    if as_json:
+        ends = {name: _to_json(getattr(found, name)) for name in ("value", "low", "high", "least", "most")}
+        error = None if math.isnan(found.error) else found.error
+        print_json({"name": found.name, **ends, "error": error, "level": found.level, "method": found.method})
+        return
+    value, low, high = (write_number(one) for one in (found.value, found.low, found.high))
+    if found.value is None:
+        click.echo(f"No value: no record with one satisfies the conditions ({found.method}).")
+    elif found.error == 0:
+        click.echo(f"{value}, without error ({found.method}).")
+    else:
+        click.echo(f"About {value}, with {found.level * 100:g} % confidence from {low} to {high} ({found.method}).")
 
 
 def _number(number: float) -> str:
