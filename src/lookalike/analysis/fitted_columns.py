@@ -26,6 +26,7 @@ from lookalike.data.schema import Kind
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
+_LARGEST_EXACT = float(1 << 53)
 _MOST_BINS = 24
 _MOST_VALUES = 64
 """Bins of a column of numbers, and of other values, that a model tells apart."""
@@ -282,7 +283,8 @@ def _are_rounded(lows: Ints, highs: Ints, domain: Domain) -> bool:
         return False
     points = np.asarray(domain.points)
     ends = np.concatenate((points[lows], points[highs] + 1))
-    if (ends != np.rint(ends)).any():
+    # Beyond this, floats have no odd numbers: nothing says how they were rounded.
+    if (ends != np.rint(ends)).any() or np.abs(ends).max() > _LARGEST_EXACT:
         return False
     return int(np.gcd.reduce(np.diff(np.unique(ends)).astype(np.int64), initial=0)) > 1
 

@@ -37,6 +37,7 @@ _JOINING = {"and", "or", "also", "everybody", "release"}
 class Wording:
     """Who a promise is about, which attacker it holds against, in a release of which form, and in which language.
 
+    >>> from dataclasses import replace
     >>> wording = Wording(form="grouped", known=("age", "sex", "zip code"))
     >>> print(wording.sentence("can be at most 25 % sure of any value of diagnosis"))
     Someone who already knows a person's age, sex and zip code can be at most 25 % sure of any value of diagnosis.

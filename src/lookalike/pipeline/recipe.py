@@ -387,7 +387,7 @@ def find_refusal(
     strength = ADVERSARIES.index
     if strength(algorithm.adversary) < strength(adversary):
         weaker = Wording(adversary=algorithm.adversary).describe_adversary()
-        return f"its releases are made for an attacker who {weaker}"
+        return f"its releases are made for an attacker who {weaker} (--adversary {algorithm.adversary})"
     return algorithm.refuses_columns(domains)
 
 

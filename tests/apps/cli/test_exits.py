@@ -22,7 +22,7 @@ def test_a_fault_of_the_software_is_told_without_its_words(
     def fails(*_: object) -> None:
         raise kind(NAME)
 
-    monkeypatch.setattr("lookalike.apps.samples.sample_schema", fails)
+    monkeypatch.setattr("lookalike.apps.samples.sample_table", fails)
     said = lookalike("demo", "--out", "nowhere", "--json")
     assert said.returncode == 70
     assert f"A fault of the software ({kind.__name__}), with nothing written. Please report it." in said.stderr
@@ -35,7 +35,7 @@ def test_a_fault_for_lack_of_addresses_is_put_down_to_memory(monkeypatch: pytest
     def fails() -> None:
         raise OSError("cannot load library")
 
-    monkeypatch.setattr("lookalike.apps.samples.sample_schema", fails)
+    monkeypatch.setattr("lookalike.apps.samples.sample_table", fails)
     monkeypatch.setattr(memory, "is_scarce", lambda: True)
     said = lookalike("demo", "--out", "nowhere", "--json")
     assert said.returncode == 2

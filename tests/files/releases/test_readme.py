@@ -49,10 +49,10 @@ def test_the_views_are_what_they_are_called(clinic: Path) -> None:
     assert names(database, "qit") == ["age", "work, class", "born", "pain", "zip", "bucket"]
     assert names(database, "sat") == ["bucket", "diagnosis", "smokes", "weight"]
     assert database.execute("SELECT * FROM bucket_sizes ORDER BY bucket").fetchall() == [(0, 4), (1, 4), (2, 4)]
-    assert names(database, "beliefs") == ["bucket", "diagnosis", "smokes", "weight", "probability"]
+    assert names(database, "probabilities") == ["bucket", "diagnosis", "smokes", "weight", "probability"]
     sums = database.execute("SELECT SUM(probability) FROM probabilities GROUP BY bucket").fetchall()
     assert sums == [(1.0,)] * 3
-    assert set(names(database, "joined")) == {*names(database, "qit"), *names(database, "beliefs")}
+    assert set(names(database, "joined")) == {*names(database, "qit"), *names(database, "probabilities")}
     database.execute((clinic / "views.sql").read_text(encoding="utf-8"))
     assert "duckdb -init views.sql" in (clinic / "README.txt").read_text(encoding="utf-8")
 
@@ -100,7 +100,7 @@ def test_names_that_sql_could_trip_over(tmp_path: Path) -> None:
     database = opened(folder)
     assert names(database, "qit") == ["Sex", "sex_", "select", 'a "b"\n; DROP', "qit", "bucket_"]
     assert names(database, "sat") == ["bucket_", "SEX__", "probability", "bucket", "size"]
-    assert names(database, "beliefs")[-1] == "probability_"
+    assert names(database, "probabilities")[-1] == "probability_"
     assert names(database, "bucket_sizes") == ["bucket_", "size_"]
     where = "Sex = 'F' AND sex_ = 1 AND \"SEX__\" = 'x' AND bucket = 'p'"
     found = one(database, f"SELECT SUM(probability_) FROM joined WHERE {where}")

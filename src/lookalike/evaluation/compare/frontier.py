@@ -63,7 +63,7 @@ def risk_axes() -> dict[str, Axis]:
     }
     axes = [
         *(levels[name] for name in sorted(levels) if not levels[name].more_is_better),
-        Axis("largest_belief", "highest certainty in a value", share="belief"),
+        Axis("largest_belief", "highest certainty in a value", share="certainty"),
         Axis("attack", "right guesses of the best attack", share="attack"),
         *(levels[name] for name in sorted(levels) if levels[name].more_is_better),
     ]

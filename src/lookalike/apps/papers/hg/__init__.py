@@ -42,10 +42,9 @@ PAPER = Paper(
     "our NH grows with l and with skew. Matching in parts saves time and costs some detail. Naive Bayes learns nothing "
     "beyond the most frequent value.",
     fails="The random matching breaks the promise: one value can be in several of a person's rows, and an attacker "
-    "several times as sure as promised. Theorems 3 and 7 fail. For small l even the authors' NH loses less. Counts "
-    "answered as the paper says are off by 200 to 400 %, several times as far as with PrivBayes. On the releases of "
-    "the authors' own programs BuReL answers counts better at every beta. The methods take hundreds of times as long "
-    "as BuReL. Whether HG gains more on it for small beta depends on details that are not printed.",
+    "several times as sure as promised. Theorems 3 and 7 fail. For small l NH loses less. Counts "
+    "as printed are off by 200 to 400 %, several times as far as with PrivBayes. On the authors' own "
+    "releases BuReL answers better at every beta, in a hundredth of the time.",
     instead="`groups`, or `heterogeneous`, which exchanges whole columns instead of mixing them and so keeps the "
     "promise against an attacker who knows the method.",
     main={

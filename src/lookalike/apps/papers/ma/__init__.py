@@ -163,10 +163,10 @@ PAPER = Paper(
     holds="The mathematics holds: for greedy groups the attacker's probability stays below e times the promise, and "
     "even halves, or methods that look only at sensitive values, reveal almost nothing. For a rare value, few records "
     "are vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
-    fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization does not remove the "
-    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. For a value almost as "
-    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy strengthens the attack. "
-    "Even splits alone are not safe: relaxed Mondrian that tries a second column can reveal a value with certainty.",
+    fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization leaves some "
+    "records of the paper's table vulnerable at p = 0.65, and groups nearly triple. For a value almost as frequent as "
+    "l allows, many records are vulnerable. Dividing greedy groups by Anatomy strengthens the attack. Even splits are "
+    "not safe: relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
     "where counts matter.",
     main={
